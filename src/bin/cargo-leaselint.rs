@@ -1,0 +1,3 @@
+//! The `cargo leaselint` binary: the same program.
+
+fn main() {}

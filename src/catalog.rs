@@ -1,0 +1,1 @@
+//! Which call of which library is which effect.

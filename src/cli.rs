@@ -1,0 +1,1 @@
+//! Arguments, files, threads, exit code.

@@ -1,0 +1,1 @@
+//! Allow comments and configuration: which findings are shown.

@@ -1,0 +1,484 @@
+//! SQL statements and the schema that migrations leave, without any parser's tree.
+//!
+//! Names are folded to lower case unless quoted; a schema prefix is kept apart from the table.
+
+use crate::source::Span;
+
+/// How a statement was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fidelity {
+    /// A full parse.
+    Parsed,
+    /// A partial tree: clauses may be missing.
+    Recovered,
+    /// Only its kind and tables, from its words.
+    Scanned,
+}
+
+/// One statement.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// What it does.
+    pub kind: StatementKind,
+    /// The whole statement.
+    pub span: Span,
+    /// The text as read (holes of the host language as `?`-like placeholders), for fingerprints.
+    pub text: String,
+    /// How it was read.
+    pub fidelity: Fidelity,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    /// SELECT, or a WITH whose parts only read.
+    Select(Select),
+    /// INSERT, REPLACE, MERGE.
+    Insert(Insert),
+    /// UPDATE.
+    Update(Update),
+    /// DELETE.
+    Delete(Delete),
+    /// A change of the schema.
+    Schema(Vec<SchemaChange>),
+    /// BEGIN, START TRANSACTION.
+    Begin,
+    /// COMMIT, END.
+    Commit,
+    /// ROLLBACK.
+    Rollback,
+    /// LOCK TABLE, advisory locks, SET, COMMENT, GRANT and everything else.
+    Other,
+    /// Statements inside a function body, DO block or writing CTE, in order.
+    Compound(Vec<Statement>),
+}
+
+/// A table name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName {
+    /// `public` in `public.orders`.
+    pub schema: Option<String>,
+    /// `orders`; empty when a hole stands for it.
+    pub name: String,
+}
+
+/// SELECT.
+#[derive(Clone, Debug, Default)]
+pub struct Select {
+    /// Tables read.
+    pub tables: Vec<TableName>,
+    /// Columns of the result (`*` included).
+    pub columns: Vec<String>,
+    /// The WHERE condition's conjuncts.
+    pub predicates: Vec<Predicate>,
+    /// FOR UPDATE and kin.
+    pub lock: Option<RowLock>,
+    /// Functions called in it (`pg_try_advisory_lock`, `nextval`).
+    pub functions: Vec<String>,
+    /// Whether a CTE of it writes: those statements, in order.
+    pub writes: Vec<Statement>,
+    /// Whether it has LIMIT.
+    pub limited: bool,
+}
+
+/// A locking clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLock {
+    /// FOR UPDATE or FOR NO KEY UPDATE (otherwise FOR SHARE).
+    pub exclusive: bool,
+    /// SKIP LOCKED.
+    pub skip_locked: bool,
+    /// NOWAIT.
+    pub no_wait: bool,
+}
+
+/// INSERT.
+#[derive(Clone, Debug, Default)]
+pub struct Insert {
+    /// Into which table.
+    pub table: TableName,
+    /// Columns, as listed.
+    pub columns: Vec<String>,
+    /// Values of the first row.
+    pub values: Vec<Expression>,
+    /// ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE.
+    pub on_conflict: Option<OnConflict>,
+    /// Columns given back.
+    pub returning: Vec<String>,
+}
+
+/// What an INSERT does when the row is there.
+#[derive(Clone, Debug)]
+pub enum OnConflict {
+    /// Nothing.
+    Nothing,
+    /// An update.
+    Update {
+        /// Assignments.
+        sets: Vec<Assignment>,
+        /// Its WHERE.
+        predicates: Vec<Predicate>,
+    },
+}
+
+/// UPDATE.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// Which table.
+    pub table: TableName,
+    /// Assignments.
+    pub sets: Vec<Assignment>,
+    /// The WHERE condition's conjuncts; empty when there is no WHERE.
+    pub predicates: Vec<Predicate>,
+    /// Other tables (FROM, USING, JOIN).
+    pub others: Vec<TableName>,
+    /// Columns given back.
+    pub returning: Vec<String>,
+    /// A sub-select of the WHERE locks rows (FOR UPDATE [SKIP LOCKED]).
+    pub claims: Option<RowLock>,
+    /// Whether it has LIMIT.
+    pub limited: bool,
+}
+
+/// DELETE.
+#[derive(Clone, Debug, Default)]
+pub struct Delete {
+    /// From which table.
+    pub table: TableName,
+    /// The WHERE condition's conjuncts; empty when there is no WHERE.
+    pub predicates: Vec<Predicate>,
+    /// Other tables (USING).
+    pub others: Vec<TableName>,
+    /// Columns given back.
+    pub returning: Vec<String>,
+    /// A sub-select of the WHERE locks rows.
+    pub claims: Option<RowLock>,
+    /// Whether it has LIMIT.
+    pub limited: bool,
+}
+
+/// `column = expression`.
+#[derive(Clone, Debug)]
+pub struct Assignment {
+    /// The column.
+    pub column: String,
+    /// What it is set to.
+    pub value: Expression,
+}
+
+/// One conjunct of a condition.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    /// What it says.
+    pub kind: PredicateKind,
+    /// Where, as exactly as the reader knows.
+    pub span: Span,
+}
+
+/// What a predicate says.
+#[derive(Clone, Debug)]
+pub enum PredicateKind {
+    /// `column <comparison> expression`, the column on the left (turned round when need be).
+    Compare {
+        /// The column, without its qualifier.
+        column: String,
+        /// How.
+        comparison: Comparison,
+        /// With what.
+        value: Expression,
+    },
+    /// `column IN (…)`, `= ANY(…)`.
+    In {
+        /// The column.
+        column: String,
+        /// The listed values; empty for a sub-select or array parameter.
+        values: Vec<Expression>,
+        /// Whether the values come from a sub-select.
+        subquery: Option<Box<Select>>,
+        /// NOT IN.
+        negated: bool,
+    },
+    /// `column IS NULL`, `IS NOT NULL`.
+    Null {
+        /// The column.
+        column: String,
+        /// IS NOT NULL.
+        negated: bool,
+    },
+    /// `a OR b`: the conjuncts of each side.
+    Or(Vec<Vec<Predicate>>),
+    /// `EXISTS (…)` or `NOT EXISTS (…)`.
+    Exists {
+        /// The sub-select.
+        subquery: Box<Select>,
+        /// NOT EXISTS.
+        negated: bool,
+    },
+    /// Something else: the columns it names.
+    Other(Vec<String>),
+}
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `=`, `IS NOT DISTINCT FROM`
+    Equal,
+    /// `<>`, `IS DISTINCT FROM`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+    /// LIKE, `~`, `@>` and kin
+    Match,
+}
+
+/// An expression, as far as rules need it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A placeholder of the statement; the position is 0-based in the order of binding.
+    Placeholder(u32),
+    /// A hole that the host language fills with text.
+    Hole,
+    /// Text literal.
+    Text(String),
+    /// Number literal, as written.
+    Number(String),
+    /// TRUE, FALSE.
+    Boolean(bool),
+    /// NULL, DEFAULT.
+    Null,
+    /// A column, without its qualifier.
+    Column(String),
+    /// `left <operator> right`.
+    Binary {
+        /// `+`, `-`, `*`, `||`, …
+        operator: String,
+        /// Left.
+        left: Box<Expression>,
+        /// Right.
+        right: Box<Expression>,
+    },
+    /// A function call: its name in lower case (`now`, `coalesce`, `greatest`) and arguments.
+    Call {
+        /// Name.
+        name: String,
+        /// Arguments.
+        arguments: Vec<Expression>,
+    },
+    /// A sub-select.
+    Subquery(Vec<String>),
+    /// Anything else: the columns it names.
+    Other(Vec<String>),
+}
+
+impl Expression {
+    /// All columns it names.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        match self {
+            Self::Column(name) => vec![name],
+            Self::Binary { left, right, .. } => {
+                left.columns().into_iter().chain(right.columns()).collect()
+            }
+            Self::Call { arguments, .. } => arguments.iter().flat_map(Self::columns).collect(),
+            Self::Subquery(names) | Self::Other(names) => names.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl PredicateKind {
+    /// All columns it names.
+    #[must_use]
+    pub fn columns(&self) -> Vec<&str> {
+        match self {
+            Self::Compare { column, value, .. } => {
+                std::iter::once(column.as_str()).chain(value.columns()).collect()
+            }
+            Self::In { column, .. } | Self::Null { column, .. } => vec![column],
+            Self::Or(sides) => {
+                sides.iter().flatten().flat_map(|predicate| predicate.kind.columns()).collect()
+            }
+            Self::Exists { .. } => Vec::new(),
+            Self::Other(names) => names.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// A change of the schema.
+#[derive(Clone, Debug)]
+pub enum SchemaChange {
+    /// CREATE TABLE.
+    CreateTable {
+        /// Which.
+        table: TableName,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// Columns.
+        columns: Vec<Column>,
+        /// Table constraints.
+        constraints: Vec<Constraint>,
+        /// LIKE, INHERITS, PARTITION OF: columns come from there too.
+        like: Option<TableName>,
+    },
+    /// DROP TABLE.
+    DropTable {
+        /// Which.
+        table: TableName,
+    },
+    /// RENAME TO.
+    RenameTable {
+        /// Old name.
+        table: TableName,
+        /// New name.
+        to: String,
+    },
+    /// ADD COLUMN.
+    AddColumn {
+        /// Of which table.
+        table: TableName,
+        /// The column.
+        column: Column,
+    },
+    /// DROP COLUMN.
+    DropColumn {
+        /// Of which table.
+        table: TableName,
+        /// Its name.
+        column: String,
+    },
+    /// RENAME COLUMN.
+    RenameColumn {
+        /// Of which table.
+        table: TableName,
+        /// Old name.
+        column: String,
+        /// New name.
+        to: String,
+    },
+    /// ALTER COLUMN: type, default, nullability; `None` leaves as it is.
+    AlterColumn {
+        /// Of which table.
+        table: TableName,
+        /// Its name.
+        column: String,
+        /// New type.
+        ty: Option<String>,
+        /// SET NOT NULL or DROP NOT NULL.
+        not_null: Option<bool>,
+        /// SET DEFAULT or DROP DEFAULT.
+        default: Option<bool>,
+    },
+    /// ADD CONSTRAINT.
+    AddConstraint {
+        /// Of which table.
+        table: TableName,
+        /// The constraint.
+        constraint: Constraint,
+    },
+    /// DROP CONSTRAINT.
+    DropConstraint {
+        /// Of which table.
+        table: TableName,
+        /// Its name.
+        name: String,
+    },
+    /// VALIDATE CONSTRAINT.
+    ValidateConstraint {
+        /// Of which table.
+        table: TableName,
+        /// Its name.
+        name: String,
+    },
+    /// CREATE [UNIQUE] INDEX.
+    CreateIndex {
+        /// Of which table.
+        table: TableName,
+        /// Its name.
+        name: Option<String>,
+        /// Plain columns; empty for one over an expression.
+        columns: Vec<String>,
+        /// UNIQUE.
+        unique: bool,
+        /// WHERE: it covers only some rows.
+        partial: bool,
+    },
+    /// DROP INDEX.
+    DropIndex {
+        /// Its name.
+        name: String,
+    },
+    /// CREATE FUNCTION or PROCEDURE: its statements.
+    CreateFunction {
+        /// Its name.
+        name: String,
+        /// Statements of its body, in order.
+        body: Vec<Statement>,
+    },
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type, lower case, as written (`bigint`, `numeric(10,2)`).
+    pub ty: String,
+    /// NOT NULL or primary key.
+    pub not_null: bool,
+    /// Whether it has a default (identity, serial, generated count).
+    pub default: bool,
+    /// PRIMARY KEY on the column.
+    pub primary_key: bool,
+    /// UNIQUE on the column.
+    pub unique: bool,
+    /// CHECK on the column: its text.
+    pub check: Option<String>,
+    /// REFERENCES.
+    pub references: Option<TableName>,
+    /// Where.
+    pub span: Span,
+}
+
+/// A table constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// Its name.
+    pub name: Option<String>,
+    /// What it demands.
+    pub kind: ConstraintKind,
+    /// Where.
+    pub span: Span,
+}
+
+/// What a constraint demands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConstraintKind {
+    /// PRIMARY KEY.
+    PrimaryKey(Vec<String>),
+    /// UNIQUE.
+    Unique(Vec<String>),
+    /// UNIQUE or PRIMARY KEY USING INDEX.
+    UsingIndex(String),
+    /// CHECK: its text, and whether it is NOT VALID.
+    Check {
+        /// The condition's text.
+        text: String,
+        /// NOT VALID.
+        not_valid: bool,
+    },
+    /// FOREIGN KEY.
+    ForeignKey {
+        /// Columns.
+        columns: Vec<String>,
+        /// The table referred to.
+        references: TableName,
+    },
+    /// EXCLUDE and others.
+    Other,
+}

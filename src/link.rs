@@ -1,0 +1,124 @@
+//! Ties files together: names, types, calls, constants, scripts and statements.
+//!
+//! [`Program::build`] indexes every file, lowers bodies, numbers them, and turns calls into
+//! effects. What could not be resolved is said to be unknown; nothing is guessed.
+
+use std::sync::Arc;
+
+use crate::config::Settings;
+use crate::ir::body::{Body, BodyIndex, Problem};
+use crate::ir::effect::BodyId;
+use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
+use crate::source::{FileId, Tree};
+
+/// A function of the program: a position in its file's index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId {
+    /// The file.
+    pub file: FileId,
+    /// Position in [`FileIndex::functions`].
+    pub index: u32,
+}
+
+/// A constant of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConstantId {
+    /// The file.
+    pub file: FileId,
+    /// Position in [`FileIndex::constants`].
+    pub index: u32,
+}
+
+/// A type of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId {
+    /// The file.
+    pub file: FileId,
+    /// Position in [`FileIndex::types`].
+    pub index: u32,
+}
+
+/// A trait of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TraitId {
+    /// The file.
+    pub file: FileId,
+    /// Position in [`FileIndex::traits`].
+    pub index: u32,
+}
+
+/// A body of the program and what it belongs to.
+#[derive(Clone, Debug)]
+pub struct ProgramBody {
+    /// Its number.
+    pub id: BodyId,
+    /// The file of its item (the host file for an embedded script).
+    pub file: FileId,
+    /// The item it was lowered from; `None` for an embedded script.
+    pub item: Option<ItemId>,
+    /// Which of the item's bodies it is.
+    pub index: BodyIndex,
+    /// The enclosing body.
+    pub parent: Option<BodyId>,
+    /// The body.
+    pub body: Body,
+}
+
+/// The program: every file's index and every body.
+pub struct Program {
+    /// The files.
+    pub tree: Arc<Tree>,
+    /// The settings.
+    pub settings: Settings,
+    /// Index of each file, by [`FileId`]; `None` for files without a front-end.
+    pub files: Vec<Option<FileIndex>>,
+    /// All bodies, by [`BodyId`].
+    pub bodies: Vec<ProgramBody>,
+    /// What could not be read, in file order.
+    pub problems: Vec<Problem>,
+}
+
+impl Program {
+    /// Indexes, lowers and links a tree.
+    #[must_use]
+    pub fn build(tree: Arc<Tree>, settings: Settings) -> Self {
+        let files = vec![None; tree.files().len()];
+        Self { tree, settings, files, bodies: Vec::new(), problems: Vec::new() }
+    }
+
+    /// The index of a file.
+    #[must_use]
+    pub fn index(&self, file: FileId) -> Option<&FileIndex> {
+        self.files.get(file.0 as usize)?.as_ref()
+    }
+
+    /// A function's header.
+    #[must_use]
+    pub fn function(&self, id: FunctionId) -> Option<&Function> {
+        self.index(id.file)?.functions.get(id.index as usize)
+    }
+
+    /// A constant's header.
+    #[must_use]
+    pub fn constant(&self, id: ConstantId) -> Option<&Constant> {
+        self.index(id.file)?.constants.get(id.index as usize)
+    }
+
+    /// A type's header.
+    #[must_use]
+    pub fn ty(&self, id: TypeId) -> Option<&Type> {
+        self.index(id.file)?.types.get(id.index as usize)
+    }
+
+    /// A trait's header.
+    #[must_use]
+    pub fn trait_(&self, id: TraitId) -> Option<&Trait> {
+        self.index(id.file)?.traits.get(id.index as usize)
+    }
+
+    /// A body.
+    #[must_use]
+    pub fn body(&self, id: BodyId) -> Option<&ProgramBody> {
+        self.bodies.get(id.0 as usize)
+    }
+}

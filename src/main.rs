@@ -1,0 +1,3 @@
+//! The `leaselint` binary.
+
+fn main() {}

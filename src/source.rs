@@ -1,0 +1,220 @@
+//! A file, its text, its lines and its language.
+//!
+//! Everything above this floor speaks of places as [`Span`]s: byte offsets into the text of one
+//! [`SourceFile`], which is always valid UTF-8 and has no byte order mark. Columns shown to people
+//! are 1-based and count characters.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub mod lines;
+pub mod walk;
+
+pub use lines::LineIndex;
+
+/// Which file of a [`Tree`]; its position in [`Tree::files`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A range of bytes in one file, end exclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file.
+    pub file: FileId,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of `start..end` in `file`.
+    #[must_use]
+    pub fn new(file: FileId, start: u32, end: u32) -> Self {
+        Self { file, start, end: end.max(start) }
+    }
+
+    /// The smallest span that covers both; `self` when they are in different files.
+    #[must_use]
+    pub fn to(self, other: Self) -> Self {
+        if self.file != other.file {
+            return self;
+        }
+        Self { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// Whether `other` lies wholly inside.
+    #[must_use]
+    pub fn covers(self, other: Self) -> bool {
+        self.file == other.file && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// The language of a file, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Language {
+    /// `.rs`
+    Rust,
+    /// `.lua`
+    Lua,
+    /// `.sql`
+    Sql,
+    /// A file that is only served as text (`Cargo.toml`, `.sqlx/query-*.json`, …).
+    Other,
+}
+
+/// One file of the tree, read and decoded.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// Its number in the tree.
+    pub id: FileId,
+    /// Path relative to the root, `/` between parts, no leading `./`.
+    pub path: String,
+    /// The language its name says.
+    pub language: Language,
+    /// The text: no byte order mark; invalid bytes are replaced by U+FFFD.
+    pub text: String,
+    /// Whether bytes were replaced because they were not UTF-8.
+    pub lossy: bool,
+    /// Where its lines begin.
+    pub lines: LineIndex,
+}
+
+impl SourceFile {
+    /// A file with the given text; a byte order mark is cut off.
+    #[must_use]
+    pub fn new(id: FileId, path: impl Into<String>, language: Language, text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+        let lines = LineIndex::new(&text);
+        Self { id, path: path.into(), language, text, lossy: false, lines }
+    }
+
+    /// The text of a span; empty when the span does not lie on character borders of this file.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+
+    /// 1-based line and column (in characters) of a byte offset.
+    #[must_use]
+    pub fn position(&self, offset: u32) -> Position {
+        self.lines.position(&self.text, offset)
+    }
+
+    /// A span over the whole file.
+    #[must_use]
+    pub fn whole(&self) -> Span {
+        Span::new(self.id, 0, u32::try_from(self.text.len()).unwrap_or(u32::MAX))
+    }
+}
+
+/// A place as people read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// 1-based.
+    pub line: u32,
+    /// 1-based, in characters.
+    pub column: u32,
+}
+
+/// A file that was found and could not be read, or not in full, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// Path relative to the root.
+    pub path: String,
+    /// One sentence, lower case, no full stop.
+    pub reason: String,
+    /// Where in the file, if the reason has a place.
+    pub place: Option<Position>,
+}
+
+/// All files of one run, sorted by path.
+#[derive(Debug, Default)]
+pub struct Tree {
+    files: Vec<Arc<SourceFile>>,
+    by_path: BTreeMap<String, FileId>,
+    /// Files that were found and not read.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Tree {
+    /// A tree of the given (path, language, text) triples; they are sorted by path.
+    #[must_use]
+    pub fn from_texts(mut texts: Vec<(String, Language, String)>) -> Self {
+        texts.sort();
+        let mut tree = Self::default();
+        for (path, language, text) in texts {
+            tree.push(|id| SourceFile::new(id, path, language, &text));
+        }
+        tree
+    }
+
+    /// Adds the file that `make` returns for the next free number. Callers add in path order.
+    pub fn push(&mut self, make: impl FnOnce(FileId) -> SourceFile) -> FileId {
+        let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
+        let file = make(id);
+        self.by_path.insert(file.path.clone(), id);
+        self.files.push(Arc::new(file));
+        id
+    }
+
+    /// All files, in path order.
+    #[must_use]
+    pub fn files(&self) -> &[Arc<SourceFile>] {
+        &self.files
+    }
+
+    /// The file with this number; `None` for a number of another tree.
+    #[must_use]
+    pub fn file(&self, id: FileId) -> Option<&SourceFile> {
+        self.files.get(id.0 as usize).map(AsRef::as_ref)
+    }
+
+    /// The file at a path relative to the root (`/` between parts, `.` and `..` are folded).
+    /// `None` when it is not in the tree: nothing outside the root is ever read.
+    #[must_use]
+    pub fn at(&self, path: &str) -> Option<&SourceFile> {
+        let folded = fold(path)?;
+        self.by_path.get(&folded).and_then(|id| self.file(*id))
+    }
+
+    /// The text at a path relative to the root: serves `include_str!` and `query_file!`.
+    #[must_use]
+    pub fn text(&self, path: &str) -> Option<&str> {
+        self.at(path).map(|file| file.text.as_str())
+    }
+}
+
+/// Folds `.` and `..`; `None` when the path climbs out of the root.
+#[must_use]
+pub fn fold(path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fold_and_never_leave_the_root() {
+        assert_eq!(fold("a/./b/../c.lua"), Some("a/c.lua".to_owned()));
+        assert_eq!(fold("a/../../c.lua"), None);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_text() {
+        let file = SourceFile::new(FileId(0), "a.lua", Language::Lua, "\u{feff}return 1");
+        assert_eq!(file.text, "return 1");
+        assert_eq!(file.position(7), Position { line: 1, column: 8 });
+    }
+}
