@@ -155,6 +155,8 @@ pub struct FileIndex {
     pub types: Vec<Type>,
     /// Traits and interfaces.
     pub traits: Vec<Trait>,
+    /// `impl` blocks (and what plays their part elsewhere), also those without a function.
+    pub implementations: Vec<Implementation>,
     /// What names the file brings in.
     pub imports: Vec<Import>,
     /// Modules declared here that live in other files.
@@ -177,6 +179,7 @@ impl FileIndex {
             constants: Vec::new(),
             types: Vec::new(),
             traits: Vec::new(),
+            implementations: Vec::new(),
             imports: Vec::new(),
             modules: Vec::new(),
             tables: Vec::new(),
@@ -295,6 +298,21 @@ pub struct Trait {
     pub bounds: Vec<TypeRef>,
     /// The whole item.
     pub span: Span,
+}
+
+/// An `impl` block: which trait a type has. Its functions are among the file's functions.
+#[derive(Clone, Debug)]
+pub struct Implementation {
+    /// The module it is written in.
+    pub scope: Path,
+    /// The type, as written in the header.
+    pub owner: TypeRef,
+    /// The trait with its type arguments; `None` for an inherent block.
+    pub of_trait: Option<TypeRef>,
+    /// Associated types: name and type (`Target` of `Deref`).
+    pub types: Vec<(String, TypeRef)>,
+    /// Type parameters of the block and their bounds.
+    pub generics: Vec<(String, Vec<TypeRef>)>,
 }
 
 /// A name brought into scope.
