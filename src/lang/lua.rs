@@ -14,13 +14,7 @@ impl Frontend for LuaFrontend {
         FileIndex::new(file.id)
     }
 
-    fn lower(
-        &self,
-        _file: &SourceFile,
-        _index: &FileIndex,
-        _item: ItemId,
-        _tree: &Tree,
-    ) -> Lowered {
+    fn lower(&self, _file: &SourceFile, _index: &FileIndex, _item: ItemId, _tree: &Tree) -> Lowered {
         Lowered::default()
     }
 }
