@@ -9,6 +9,7 @@ use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId};
 use crate::source::{Language, SourceFile, Tree};
 
+pub mod cursor;
 pub mod lua;
 pub mod rust;
 pub mod sql;

@@ -1,21 +1,52 @@
 //! Lua: Redis scripts in files and in strings of a host language to `ir`.
+//!
+//! A `.lua` file is a script, a library of Redis Functions, or a program for another Lua host
+//! (OpenResty, tests, editors) whose strings may hold scripts; [`index`] decides. A file that never
+//! speaks to Redis has an empty index.
 
 use super::Frontend;
-use crate::ir::body::Lowered;
+use crate::ir::body::{Lowered, Problem, ProblemKind};
 use crate::ir::index::{FileIndex, ItemId};
 use crate::ir::value::Text;
 use crate::source::{SourceFile, Tree};
+
+mod include;
+mod index;
+mod literal;
+mod lower;
+mod parse;
 
 /// The Lua front-end, for `.lua` files.
 pub struct LuaFrontend;
 
 impl Frontend for LuaFrontend {
-    fn index(&self, file: &SourceFile, _tree: &Tree) -> FileIndex {
-        FileIndex::new(file.id)
+    fn index(&self, file: &SourceFile, tree: &Tree) -> FileIndex {
+        index::index(file, tree)
     }
 
-    fn lower(&self, _file: &SourceFile, _index: &FileIndex, _item: ItemId, _tree: &Tree) -> Lowered {
-        Lowered::default()
+    fn lower(&self, file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
+        let ItemId::Function(position) = item else { return Lowered::default() };
+        let Some(function) = index.functions.get(position as usize) else {
+            return Lowered::default();
+        };
+        let text = include::expand(file, tree);
+        let Some(script) = parse::parse(&text.content) else { return unread(&text) };
+        let root = script.tree.root_node();
+        let item = index::find(&text, &script, function);
+        let mut lowered = match item {
+            index::Item::Script => lower::lower(&text, &script.source, root, &lower::Part::Chunk),
+            index::Item::Callback(node) => {
+                lower::lower(&text, &script.source, root, &lower::Part::Callback(node))
+            }
+            index::Item::Embedded(node) => {
+                lower_embedded(&literal::decode(&text, node.start_byte(), node.end_byte()))
+            }
+        };
+        if position > 0 && !matches!(item, index::Item::Embedded(_)) {
+            // What is wrong around the callbacks is said once, with the first of them.
+            lowered.problems.retain(|problem| function.span.covers(problem.span));
+        }
+        lowered
     }
 }
 
@@ -23,6 +54,58 @@ impl Frontend for LuaFrontend {
 /// Holes of the host's template are [`HOLE`](crate::ir::value::HOLE) characters in the text. Body
 /// 0 is the script.
 #[must_use]
-pub fn lower_embedded(_text: &Text) -> Lowered {
-    Lowered::default()
+pub fn lower_embedded(text: &Text) -> Lowered {
+    match parse::parse(&text.content) {
+        Some(script) => {
+            lower::lower(text, &script.source, script.tree.root_node(), &lower::Part::Chunk)
+        }
+        None => unread(text),
+    }
 }
+
+/// Whether a text calls Redis the way only a script does: `redis.call`, `redis.pcall`,
+/// `server.call`, `redis['call']`, or `redis` under another name.
+#[must_use]
+pub fn looks_like_script(text: &str) -> bool {
+    ["redis", "server"].into_iter().any(|name| {
+        text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).and_then(|before| before.chars().next_back());
+            let free =
+                before.is_none_or(|c| !(c.is_alphanumeric() || matches!(c, '_' | '.' | ':')));
+            free && text.get(at + name.len()..).is_some_and(|rest| speaks(rest, name))
+        })
+    })
+}
+
+/// Whether what follows the name of the Redis table uses it.
+fn speaks(rest: &str, name: &str) -> bool {
+    let member = rest.trim_start();
+    let called = member.strip_prefix('.').map(str::trim_start).or_else(|| {
+        let quoted = member.strip_prefix('[')?.trim_start();
+        quoted.strip_prefix(['"', '\''])
+    });
+    let members: &[&str] = if name == "redis" {
+        &["call", "pcall", "register_function", "setresp", "error_reply", "status_reply"]
+    } else {
+        &["call", "pcall"]
+    };
+    called.is_some_and(|called| members.iter().any(|member| word(called, member)))
+}
+
+/// Whether a text begins with a whole word.
+fn word(text: &str, word: &str) -> bool {
+    let next = text.strip_prefix(word).map(|rest| rest.chars().next());
+    next.is_some_and(|next| next.is_none_or(|c| !(c.is_alphanumeric() || c == '_')))
+}
+
+fn unread(text: &Text) -> Lowered {
+    let span = literal::place(text, 0, text.content.len());
+    let message = "this Lua code could not be read".to_owned();
+    Lowered {
+        bodies: Vec::new(),
+        problems: vec![Problem { span, message, kind: ProblemKind::Syntax }],
+    }
+}
+
+#[cfg(test)]
+mod tests;

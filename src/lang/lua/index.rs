@@ -1,0 +1,307 @@
+//! What a `.lua` file holds: a script, Redis Functions, strings with scripts, or nothing.
+
+use std::collections::BTreeSet;
+
+use tree_sitter::Node;
+
+use super::{include, literal, looks_like_script, parse};
+use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef};
+use crate::ir::value::Text;
+use crate::lang::cursor;
+use crate::source::{SourceFile, Span, Tree};
+
+/// What an item of an index is in the tree.
+#[derive(Clone, Copy)]
+pub enum Item<'t> {
+    /// The whole file.
+    Script,
+    /// The callback of a registered function.
+    Callback(Node<'t>),
+    /// A string literal that is a script.
+    Embedded(Node<'t>),
+}
+
+/// Names that only other hosts of Lua define.
+const OTHER_HOSTS: [&str; 6] = ["ngx", "require", "module", "package", "vim", "io"];
+/// Folders of files that are put into others.
+const FRAGMENT_FOLDERS: [&str; 4] = ["includes", "include", "shared", "partials"];
+/// Folders of code that only serves tests.
+const TEST_FOLDERS: [&str; 9] =
+    ["test", "tests", "spec", "specs", "__tests__", "testdata", "benches", "examples", "mocks"];
+
+/// The index of a file.
+#[must_use]
+pub fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
+    let mut index = FileIndex::new(file.id);
+    index.role = role(&file.path);
+    if !file.text.contains("redis")
+        && !file.text.contains("server")
+        && !file.text.contains("include")
+    {
+        return index;
+    }
+    let text = include::expand(file, tree);
+    if !mentions_redis(&text.content) {
+        return index;
+    }
+    let Some(script) = parse::parse(&text.content) else { return index };
+    let root = script.tree.root_node();
+    let items = items(&file.path, root, &script.source, &text);
+    index.functions = items
+        .into_iter()
+        .map(|item| function(file, &text, &script.source, &item, index.role))
+        .collect();
+    index
+}
+
+/// Whether it is worth parsing: a script's calls, or the Redis table under another name.
+fn mentions_redis(content: &str) -> bool {
+    let renamed = |text: &str| {
+        text.match_indices("redis").chain(text.match_indices("server")).any(|(at, name)| {
+            let before = text.get(..at).unwrap_or_default().trim_end();
+            let after = text.get(at + name.len()..).and_then(|rest| rest.chars().next());
+            before.ends_with('=') && after.is_none_or(|c| c.is_whitespace() || c == ';' || c == ',')
+        })
+    };
+    looks_like_script(content) || renamed(content)
+}
+
+/// The item of a function of an index of the same text.
+#[must_use]
+pub fn find<'t>(text: &Text, script: &'t parse::Script, function: &Function) -> Item<'t> {
+    let root = script.tree.root_node();
+    let named = |node: &Node<'t>| {
+        literal::place(text, node.start_byte(), node.end_byte()) == function.name_span
+    };
+    for node in cursor::descendants(root) {
+        if let Some(found) = registration(node, &script.source)
+            && named(&found.name)
+        {
+            return Item::Callback(found.callback);
+        }
+        let place = literal::place(text, node.start_byte(), node.end_byte());
+        if node.kind() == "string" && place == function.span {
+            return Item::Embedded(node);
+        }
+    }
+    Item::Script
+}
+
+/// An item and its names.
+struct Found<'t> {
+    name: String,
+    /// The node of the name alone; `None` for a script.
+    name_node: Option<Node<'t>>,
+    /// The node of the whole item.
+    node: Node<'t>,
+}
+
+fn items<'t>(path: &str, root: Node<'t>, source: &str, text: &Text) -> Vec<Found<'t>> {
+    let registrations: Vec<Found<'t>> = cursor::descendants(root)
+        .filter_map(|node| registration(node, source))
+        .map(|found| Found {
+            name: content(text, found.name),
+            name_node: Some(found.name),
+            node: definition(root, found.callback, source).unwrap_or(found.call),
+        })
+        .collect();
+    if !registrations.is_empty() {
+        return registrations;
+    }
+    let code = Code::of(root, source);
+    if code.other_host || !code.redis {
+        return embedded(path, root, source, text);
+    }
+    if is_fragment(path, root, &code) {
+        return Vec::new();
+    }
+    let name = file_name(path).to_owned();
+    vec![Found { name, name_node: None, node: root }]
+}
+
+/// What the names in a file's code (not in its strings) say of its host.
+struct Code {
+    redis: bool,
+    other_host: bool,
+    keys: bool,
+}
+
+impl Code {
+    fn of(root: Node<'_>, source: &str) -> Self {
+        let mut code = Self { redis: false, other_host: false, keys: false };
+        for node in cursor::descendants(root).filter(|node| node.kind() == "identifier") {
+            let name = source.get(node.byte_range()).unwrap_or_default();
+            let is_field = node.parent().is_some_and(|parent| {
+                parent.child_by_field_name("field") == Some(node)
+                    || parent.child_by_field_name("method") == Some(node)
+                    || (parent.kind() == "field"
+                        && parent.child_by_field_name("name") == Some(node))
+            });
+            if is_field {
+                continue;
+            }
+            code.redis |= name == "redis" || name == "server";
+            code.other_host |= OTHER_HOSTS.contains(&name);
+            code.keys |= name == "KEYS" || name == "ARGV";
+        }
+        code
+    }
+}
+
+/// Whether a file is only a part of others: it lies in a folder of parts, or defines functions and
+/// does nothing.
+fn is_fragment(path: &str, root: Node<'_>, code: &Code) -> bool {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder = folder.rsplit('/').next().unwrap_or_default();
+    let includes = folder == "includes" || file_name(path).starts_with('_');
+    let shared = FRAGMENT_FOLDERS.contains(&folder) && !code.keys;
+    let defines = |node: &Node<'_>| match node.kind() {
+        "function_declaration" => true,
+        "variable_declaration" => {
+            let calls = |node: Node<'_>| node.kind() == "function_call";
+            !cursor::descendants(*node).any(calls)
+                || cursor::descendants(*node).any(|node| node.kind() == "function_definition")
+        }
+        _ => false,
+    };
+    includes || shared || (!code.keys && cursor::children(root).iter().all(defines))
+}
+
+/// Strings of another program that are scripts.
+fn embedded<'t>(path: &str, root: Node<'t>, source: &str, text: &Text) -> Vec<Found<'t>> {
+    let strings = cursor::descendants(root).filter(|node| node.kind() == "string");
+    strings
+        .filter(|node| looks_like_script(&content(text, *node)))
+        .map(|node| {
+            let name = bound_name(node, source);
+            let name_node = name.unwrap_or(node);
+            let name =
+                name.and_then(|name| source.get(name.byte_range())).unwrap_or(file_name(path));
+            Found { name: name.to_owned(), name_node: Some(name_node), node }
+        })
+        .collect()
+}
+
+/// The variable or field that a string is assigned to.
+fn bound_name<'t>(string: Node<'t>, _source: &str) -> Option<Node<'t>> {
+    let list = string.parent()?;
+    if list.kind() == "field" {
+        return list.child_by_field_name("name").filter(|name| name.kind() == "identifier");
+    }
+    let assignment = list.parent().filter(|node| node.kind() == "assignment_statement")?;
+    let position = cursor::children(list).iter().position(|node| *node == string)?;
+    let names = cursor::children(*cursor::children(assignment).first()?);
+    let target = *names.get(position)?;
+    Some(target.child_by_field_name("field").unwrap_or(target))
+}
+
+/// `redis.register_function('name', callback)`, or its form with named fields.
+struct Registration<'t> {
+    call: Node<'t>,
+    name: Node<'t>,
+    callback: Node<'t>,
+}
+
+fn registration<'t>(node: Node<'t>, source: &str) -> Option<Registration<'t>> {
+    if node.kind() != "function_call" {
+        return None;
+    }
+    let callee = source.get(node.child_by_field_name("name")?.byte_range())?;
+    if !matches!(callee, "redis.register_function" | "server.register_function") {
+        return None;
+    }
+    let arguments = cursor::children(node.child_by_field_name("arguments")?);
+    let first = *arguments.first()?;
+    if first.kind() == "string" {
+        return Some(Registration { call: node, name: first, callback: *arguments.get(1)? });
+    }
+    let field = |wanted: &str| {
+        let fields = cursor::children(first);
+        let field = fields.into_iter().find(|field| {
+            let name = field.child_by_field_name("name").and_then(|n| source.get(n.byte_range()));
+            name == Some(wanted)
+        })?;
+        field.child_by_field_name("value")
+    };
+    Some(Registration { call: node, name: field("function_name")?, callback: field("callback")? })
+}
+
+/// The definition of a callback that is given by name.
+fn definition<'t>(root: Node<'t>, callback: Node<'t>, source: &str) -> Option<Node<'t>> {
+    if callback.kind() == "function_definition" {
+        return Some(callback);
+    }
+    let wanted = source.get(callback.byte_range())?;
+    cursor::children(root).into_iter().find(|node| {
+        let name = node.child_by_field_name("name").and_then(|name| source.get(name.byte_range()));
+        node.kind() == "function_declaration" && name == Some(wanted)
+    })
+}
+
+fn content(text: &Text, node: Node<'_>) -> String {
+    literal::decode(text, node.start_byte(), node.end_byte()).content
+}
+
+fn function(
+    file: &SourceFile,
+    text: &Text,
+    source: &str,
+    found: &Found<'_>,
+    role: Role,
+) -> Function {
+    let place = |node: Node<'_>| literal::place(text, node.start_byte(), node.end_byte());
+    let (span, name_span) = match found.name_node {
+        Some(name) => (place(found.node), place(name)),
+        None => (file.whole(), Span::new(file.id, 0, 0)),
+    };
+    Function {
+        name: found.name.clone(),
+        scope: Path::default(),
+        owner: None,
+        of_trait: None,
+        receiver: Receiver::None,
+        parameters: Vec::new(),
+        returns: TypeRef::Unknown,
+        generics: Vec::new(),
+        is_async: false,
+        has_body: true,
+        public: true,
+        role,
+        attributes: Vec::new(),
+        doc: leading_comment(&file.text),
+        mentions: mentions(found.node, source),
+        span,
+        name_span,
+    }
+}
+
+/// Names of the functions a node's code calls.
+fn mentions(node: Node<'_>, source: &str) -> Vec<String> {
+    let called = |node: Node<'_>| {
+        let name = node.child_by_field_name("name").filter(|_| node.kind() == "function_call")?;
+        let last = name.child_by_field_name("method").or(name.child_by_field_name("field"));
+        source.get(last.unwrap_or(name).byte_range())
+    };
+    let names: BTreeSet<&str> = cursor::descendants(node).filter_map(called).collect();
+    names.into_iter().map(str::to_owned).collect()
+}
+
+/// The comment lines a file begins with, joined to one paragraph.
+fn leading_comment(text: &str) -> String {
+    let lines = text.lines().skip_while(|line| line.starts_with('#') || line.trim().is_empty());
+    let comments = lines.map_while(|line| line.trim().strip_prefix("--"));
+    let paragraph = comments.map(|line| line.trim_start_matches('-').trim());
+    paragraph.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+fn role(path: &str) -> Role {
+    let name = file_name(path);
+    let stem = name.strip_suffix(".lua").unwrap_or(name);
+    let in_folder = path.split('/').rev().skip(1).any(|folder| TEST_FOLDERS.contains(&folder));
+    let by_name = stem.ends_with("_spec") || stem.ends_with("_test") || stem.starts_with("test_");
+    if in_folder || by_name { Role::Test } else { Role::Product }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}

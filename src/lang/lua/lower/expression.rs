@@ -1,0 +1,440 @@
+//! Expressions and conditions.
+
+use tree_sitter::Node;
+
+use super::super::literal::{self, offset};
+use super::{Lowerer, Test, cursor};
+use crate::ir::body::BlockId;
+use crate::ir::index::Path;
+use crate::ir::value::{HOLE, Literal, Operator, TemplatePart, Text, ValueId, ValueKind};
+
+impl<'t> Lowerer<'t> {
+    /// The first value of an expression.
+    pub(super) fn expression(&mut self, node: Node<'t>) -> ValueId {
+        let otherwise = self.unknown(self.span(node));
+        self.deeper(node, otherwise, |lowerer| lowerer.one(node))
+    }
+
+    fn one(&mut self, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        match node.kind() {
+            "nil" => self.nothing(span),
+            "true" => self.add(ValueKind::Literal(Literal::Boolean(true)), span),
+            "false" => self.add(ValueKind::Literal(Literal::Boolean(false)), span),
+            "number" => self.number(node),
+            "string" => self.string(node),
+            "identifier" => self.identifier(node),
+            "parenthesized_expression" => match cursor::children(node).first() {
+                Some(inner) => self.expression(*inner),
+                None => self.unknown(span),
+            },
+            "function_definition" => self.define(node, None),
+            "function_call" | "vararg_expression" => {
+                let values = self.many(node);
+                values.first().copied().unwrap_or_else(|| self.nothing(span))
+            }
+            "dot_index_expression" | "bracket_index_expression" => self.index(node),
+            "table_constructor" => self.table(node),
+            "binary_expression" => self.binary(node),
+            "unary_expression" => self.unary(node),
+            _ => self.unknown(span),
+        }
+    }
+
+    /// All values of an expression: calls and `...` may have any number.
+    pub(super) fn many(&mut self, node: Node<'t>) -> Vec<ValueId> {
+        match node.kind() {
+            "function_call" => self.deeper(node, Vec::new(), |lowerer| lowerer.call(node)),
+            "vararg_expression" => self.varargs.clone(),
+            _ => vec![self.expression(node)],
+        }
+    }
+
+    /// The values of a list of expressions: one each, all of the last.
+    pub(super) fn list(&mut self, nodes: &[Node<'t>]) -> Vec<ValueId> {
+        let Some((last, first)) = nodes.split_last() else { return Vec::new() };
+        let mut values: Vec<ValueId> = first.iter().map(|node| self.expression(*node)).collect();
+        values.extend(self.many(*last));
+        values
+    }
+
+    fn number(&mut self, node: Node<'t>) -> ValueId {
+        let text = self.source_of(node);
+        let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+        let written = self.text.content.get(node.byte_range()) == Some(text);
+        let integer = match hexadecimal {
+            Some(digits) => i128::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        };
+        let kind = match (written, integer, text.parse::<f64>()) {
+            (false, ..) => ValueKind::Unknown,
+            (_, Some(number), _) => ValueKind::Literal(Literal::Integer(number)),
+            (_, None, Ok(number)) => ValueKind::Literal(Literal::Float(number)),
+            _ => ValueKind::Unknown,
+        };
+        self.add(kind, self.span(node))
+    }
+
+    fn string(&mut self, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let text = literal::decode(self.text, node.start_byte(), node.end_byte());
+        if !text.content.contains(HOLE) {
+            return self.add(ValueKind::Literal(Literal::Text(text)), span);
+        }
+        let mut parts = Vec::new();
+        let mut at = 0;
+        for (found, hole) in text.content.match_indices(HOLE) {
+            if found > at {
+                parts.push(TemplatePart::Text(literal::part(&text, at, found)));
+            }
+            at = found + hole.len();
+            let place = literal::place(&text, found, at);
+            parts.push(TemplatePart::Hole(self.unknown(place)));
+        }
+        if at < text.content.len() {
+            parts.push(TemplatePart::Text(literal::part(&text, at, text.content.len())));
+        }
+        self.add(ValueKind::Template(parts), span)
+    }
+
+    fn identifier(&mut self, node: Node<'t>) -> ValueId {
+        let (name, span) = (self.source_of(node), self.span(node));
+        if name.contains(HOLE) || self.text.content.get(node.byte_range()) != Some(name) {
+            return self.unknown(span);
+        }
+        let known = self.variable(name).and_then(|variable| self.get(variable));
+        match known {
+            Some(value) => value,
+            None if self.bindings.find(name).is_some() => self.unknown(span),
+            None => self.path(&[name], span),
+        }
+    }
+
+    fn index(&mut self, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let (Some(table), Some(field)) =
+            (node.child_by_field_name("table"), node.child_by_field_name("field"))
+        else {
+            return self.unknown(span);
+        };
+        let base = self.expression(table);
+        if node.kind() == "dot_index_expression" {
+            let name = self.source_of(field).to_owned();
+            return self.field(table, base, name, node);
+        }
+        let key = self.expression(field);
+        let integer = self.integer(key);
+        let script = |name: &str, kind: &ValueKind| matches!(kind, ValueKind::Path(path) if path.0 == [name]);
+        let position = integer.and_then(|number| u32::try_from(number).ok());
+        let kind = self.kind(base).clone();
+        if script("KEYS", &kind) {
+            return self.add(ValueKind::ScriptKey(position), span);
+        }
+        if script("ARGV", &kind) {
+            return self.add(ValueKind::ScriptArgument(position), span);
+        }
+        if let ValueKind::Literal(Literal::Text(text)) = self.kind(key) {
+            let name = text.content.clone();
+            return self.field(table, base, name, node);
+        }
+        self.add(ValueKind::Element { base, index: Some(key) }, span)
+    }
+
+    fn field(&mut self, table: Node<'t>, base: ValueId, name: String, node: Node<'t>) -> ValueId {
+        let local =
+            (table.kind() == "identifier").then(|| self.variable(self.source_of(table))).flatten();
+        if let Some(value) = local.and_then(|variable| self.get_field(variable, &name)) {
+            return value;
+        }
+        let kind = match self.kind(base) {
+            ValueKind::Path(path) => ValueKind::Path(path.join(name)),
+            ValueKind::Aggregate { fields, .. } if local.is_some() => {
+                match fields.iter().find(|(field, _)| *field == name) {
+                    Some((_, value)) => return *value,
+                    None => ValueKind::Field { base, name },
+                }
+            }
+            _ => ValueKind::Field { base, name },
+        };
+        self.add(kind, self.span(node))
+    }
+
+    fn table(&mut self, node: Node<'t>) -> ValueId {
+        let mut fields = Vec::new();
+        let mut named = false;
+        let mut position = 0_usize;
+        for field in cursor::children(node) {
+            let Some(value) = field.child_by_field_name("value") else { continue };
+            match field.child_by_field_name("name") {
+                Some(name) => {
+                    named = true;
+                    let key = self.key_name(name, field);
+                    fields.push((key, self.expression(value)));
+                }
+                None => {
+                    for value in self.many(value) {
+                        position += 1;
+                        fields.push((position.to_string(), value));
+                    }
+                }
+            }
+        }
+        let kind = if named {
+            ValueKind::Aggregate { path: Path::single("table"), fields, base: None }
+        } else {
+            ValueKind::List(fields.into_iter().map(|(_, value)| value).collect())
+        };
+        self.add(kind, self.span(node))
+    }
+
+    /// The name of a table field: `name = …`, `['name'] = …`; `?` for one that is computed.
+    fn key_name(&mut self, name: Node<'t>, field: Node<'t>) -> String {
+        if !cursor::has_token(field, "[") {
+            return self.source_of(name).to_owned();
+        }
+        let key = self.expression(name);
+        match self.kind(key) {
+            ValueKind::Literal(Literal::Text(text)) => text.content.clone(),
+            ValueKind::Literal(Literal::Integer(number)) => number.to_string(),
+            _ => "?".to_owned(),
+        }
+    }
+
+    fn unary(&mut self, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let operand = node.child_by_field_name("operand");
+        let (Some(operand), operator) = (operand, node.child_by_field_name("operator")) else {
+            return self.unknown(span);
+        };
+        let value = self.expression(operand);
+        match operator.map_or("", |operator| operator.kind()) {
+            "not" => self.add(ValueKind::Not(value), span),
+            "#" => {
+                let name_span = operator.map_or(span, |operator| self.span(operator));
+                self.emit_path(Path::single("#"), vec![value], span, name_span)
+            }
+            "-" => {
+                let kind = match (self.integer(value), self.kind(value)) {
+                    (Some(number), _) => ValueKind::Literal(Literal::Integer(-number)),
+                    (_, ValueKind::Literal(Literal::Float(number))) => {
+                        ValueKind::Literal(Literal::Float(-number))
+                    }
+                    _ => {
+                        let left = self.add(ValueKind::Literal(Literal::Integer(0)), span);
+                        ValueKind::Binary { operator: Operator::Subtract, left, right: value }
+                    }
+                };
+                self.add(kind, span)
+            }
+            _ => self.unknown(span),
+        }
+    }
+
+    fn binary(&mut self, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let operands = (node.child_by_field_name("left"), node.child_by_field_name("right"));
+        let (Some(left), Some(right)) = operands else { return self.unknown(span) };
+        let operator = match node.child_by_field_name("operator").map_or("", |token| token.kind()) {
+            "and" | "or" => return self.logical(node, left, right),
+            ".." => return self.concatenation(node),
+            "==" => Operator::Equal,
+            "~=" => Operator::NotEqual,
+            "<" => Operator::Less,
+            "<=" => Operator::LessOrEqual,
+            ">" => Operator::Greater,
+            ">=" => Operator::GreaterOrEqual,
+            "+" => Operator::Add,
+            "-" => Operator::Subtract,
+            "*" => Operator::Multiply,
+            "/" => Operator::Divide,
+            "%" => Operator::Remainder,
+            _ => Operator::Other,
+        };
+        let (left, right) = (self.expression(left), self.expression(right));
+        let folded = match (self.integer(left), self.integer(right), operator) {
+            (Some(a), Some(b), Operator::Add) => a.checked_add(b),
+            (Some(a), Some(b), Operator::Subtract) => a.checked_sub(b),
+            (Some(a), Some(b), Operator::Multiply) => a.checked_mul(b),
+            _ => None,
+        };
+        let kind = match folded {
+            Some(number) => ValueKind::Literal(Literal::Integer(number)),
+            None => ValueKind::Binary { operator, left, right },
+        };
+        self.add(kind, span)
+    }
+
+    /// A whole number that a value is known to be.
+    pub(super) fn integer(&self, value: ValueId) -> Option<i128> {
+        match self.kind(value) {
+            ValueKind::Literal(Literal::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// `a .. b .. c`, read from left to right as one template.
+    fn concatenation(&mut self, node: Node<'t>) -> ValueId {
+        let mut parts = Vec::new();
+        let mut rest = Some(node);
+        while let Some(next) = rest.take() {
+            let operator = next.child_by_field_name("operator").map(|operator| operator.kind());
+            let joined = next.kind() == "binary_expression" && operator == Some("..");
+            let operand = if joined { next.child_by_field_name("left") } else { Some(next) };
+            if let Some(operand) = operand {
+                let value = self.expression(operand);
+                self.append_part(&mut parts, value);
+            }
+            rest = if joined { next.child_by_field_name("right") } else { None };
+        }
+        self.template(parts, node)
+    }
+
+    fn append_part(&mut self, parts: &mut Vec<TemplatePart>, value: ValueId) {
+        let span = self
+            .bodies
+            .get(self.current)
+            .and_then(|body| body.value(value))
+            .map(|value| value.span);
+        match (self.kind(value).clone(), span) {
+            (ValueKind::Literal(Literal::Text(text)), _) => parts.push(TemplatePart::Text(text)),
+            (ValueKind::Literal(Literal::Integer(number)), Some(span)) => {
+                parts.push(TemplatePart::Text(Text::verbatim(number.to_string(), span)));
+            }
+            (ValueKind::Template(inner), _) => parts.extend(inner),
+            _ => parts.push(TemplatePart::Hole(value)),
+        }
+    }
+
+    /// A template, or a literal when no part is a hole.
+    pub(super) fn template(&mut self, parts: Vec<TemplatePart>, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let mut whole = Text { content: String::new(), runs: Vec::new() };
+        for part in &parts {
+            let TemplatePart::Text(text) = part else {
+                return self.add(ValueKind::Template(parts), span);
+            };
+            let at = offset(whole.content.len());
+            whole.runs.extend(text.runs.iter().map(|(from, span)| (at + from, *span)));
+            whole.content.push_str(&text.content);
+        }
+        self.add(ValueKind::Literal(Literal::Text(whole)), span)
+    }
+
+    /// `and` and `or` where a value is wanted. Paths part where an operand is a call or where
+    /// `a and b or c` chooses; otherwise the operator is a value.
+    fn logical(&mut self, node: Node<'t>, left: Node<'t>, right: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        let or = operator(node) == Some("or");
+        let chosen = peel(left);
+        if or && operator(chosen) == Some("and") {
+            let parts = (chosen.child_by_field_name("left"), chosen.child_by_field_name("right"));
+            if let (Some(condition), Some(yes)) = parts {
+                return self.choice(condition, yes, right, node);
+            }
+        }
+        if !cursor::descendants(right).any(|inner| inner.kind() == "function_call") {
+            let operator = if or { Operator::Or } else { Operator::And };
+            let (left, right) = (self.expression(left), self.expression(right));
+            return self.add(ValueKind::Binary { operator, left, right }, span);
+        }
+        let (more, exit) = (self.new_block(), self.new_block());
+        let first = self.expression(left);
+        let mut incoming = if self.flow.reachable { vec![first] } else { Vec::new() };
+        let (then, otherwise) = if or { (exit, more) } else { (more, exit) };
+        self.branch(Test::True(first), then, otherwise, self.span(left));
+        self.enter(more, span);
+        let second = self.expression(right);
+        incoming.extend(self.flow.reachable.then_some(second));
+        self.jump(exit);
+        self.enter(exit, span);
+        self.joined(incoming, node)
+    }
+
+    fn choice(
+        &mut self,
+        condition: Node<'t>,
+        yes: Node<'t>,
+        no: Node<'t>,
+        node: Node<'t>,
+    ) -> ValueId {
+        let span = self.span(node);
+        let (then, otherwise, exit) = (self.new_block(), self.new_block(), self.new_block());
+        self.condition(condition, then, otherwise);
+        let mut incoming = Vec::new();
+        for (block, side) in [(then, yes), (otherwise, no)] {
+            self.enter(block, span);
+            let value = self.expression(side);
+            incoming.extend(self.flow.reachable.then_some(value));
+            self.jump(exit);
+        }
+        self.enter(exit, span);
+        self.joined(incoming, node)
+    }
+
+    fn joined(&mut self, incoming: Vec<ValueId>, node: Node<'t>) -> ValueId {
+        let span = self.span(node);
+        if incoming.is_empty() { self.unknown(span) } else { self.join(incoming, span) }
+    }
+
+    /// Goes to one of two blocks, as a condition says.
+    pub(super) fn condition(&mut self, node: Node<'t>, then: BlockId, otherwise: BlockId) {
+        let span = self.span(node);
+        let decided = self.deeper(node, false, |lowerer| {
+            lowerer.decide(node, then, otherwise);
+            true
+        });
+        if !decided {
+            self.branch(Test::Opaque(Vec::new()), then, otherwise, span);
+        }
+    }
+
+    fn decide(&mut self, node: Node<'t>, then: BlockId, otherwise: BlockId) {
+        let span = self.span(node);
+        let sides = (node.child_by_field_name("left"), node.child_by_field_name("right"));
+        match (node.kind(), operator(node), sides) {
+            ("parenthesized_expression", ..) => match cursor::children(node).first() {
+                Some(inner) => self.condition(*inner, then, otherwise),
+                None => self.branch(Test::Opaque(Vec::new()), then, otherwise, span),
+            },
+            ("unary_expression", Some("not"), _) => match node.child_by_field_name("operand") {
+                Some(operand) => self.condition(operand, otherwise, then),
+                None => self.branch(Test::Opaque(Vec::new()), then, otherwise, span),
+            },
+            ("binary_expression", Some("and"), (Some(left), Some(right))) => {
+                let more = self.new_block();
+                self.condition(left, more, otherwise);
+                self.enter(more, span);
+                self.condition(right, then, otherwise);
+            }
+            ("binary_expression", Some("or"), (Some(left), Some(right))) => {
+                let more = self.new_block();
+                self.condition(left, then, more);
+                self.enter(more, span);
+                self.condition(right, then, otherwise);
+            }
+            ("true" | "number" | "string", ..) => self.jump(then),
+            ("false" | "nil", ..) => self.jump(otherwise),
+            _ => {
+                let value = self.expression(node);
+                self.branch(Test::True(value), then, otherwise, span);
+            }
+        }
+    }
+}
+
+/// The operator of an operation.
+fn operator(node: Node<'_>) -> Option<&'static str> {
+    let kind = node.child_by_field_name("operator")?.kind();
+    ["and", "or", "not"].into_iter().find(|known| *known == kind)
+}
+
+/// An expression without the parentheses around it.
+fn peel(mut node: Node<'_>) -> Node<'_> {
+    for _ in 0..super::MAXIMUM_DEPTH {
+        match cursor::children(node).first() {
+            Some(inner) if node.kind() == "parenthesized_expression" => node = *inner,
+            _ => break,
+        }
+    }
+    node
+}
