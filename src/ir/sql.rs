@@ -51,6 +51,9 @@ pub enum StatementKind {
     Other,
     /// Statements inside a function body, DO block or writing CTE, in order.
     Compound(Vec<Statement>),
+    /// A condition that a procedure tests (`IF … THEN`, `WHILE`): its conjuncts. The columns named
+    /// are the procedure's variables.
+    Test(Vec<Predicate>),
 }
 
 /// A table name.
@@ -79,6 +82,8 @@ pub struct Select {
     pub writes: Vec<Statement>,
     /// Whether it has LIMIT.
     pub limited: bool,
+    /// Variables of a procedure that take the result (`SELECT … INTO v`).
+    pub into: Vec<String>,
 }
 
 /// A locking clause.
@@ -103,6 +108,8 @@ pub struct Insert {
     pub values: Vec<Expression>,
     /// ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE.
     pub on_conflict: Option<OnConflict>,
+    /// Columns of `ON CONFLICT (…)`; empty when not said.
+    pub conflict_columns: Vec<String>,
     /// Columns given back.
     pub returning: Vec<String>,
 }
@@ -263,7 +270,8 @@ pub enum Expression {
         /// Right.
         right: Box<Expression>,
     },
-    /// A function call: its name in lower case (`now`, `coalesce`, `greatest`) and arguments.
+    /// A function call: its name in lower case (`now`, `coalesce`, `greatest`) and arguments. The
+    /// row that could not be inserted (`excluded.x`, MySQL's `VALUES(x)`) is a call of `excluded`.
     Call {
         /// Name.
         name: String,

@@ -1,0 +1,213 @@
+//! A CREATE TABLE or ALTER TABLE that no parser takes whole, element by element: one clause that
+//! is not understood costs that clause alone.
+
+use super::definition;
+use super::head;
+use super::normalise::Normalised;
+use super::reader::{Lines, Places, Session, parse_text};
+use super::token::{Token, TokenKind};
+use crate::ir::sql::{Fidelity, SchemaChange, Statement, StatementKind};
+
+/// How many elements are tried.
+const ELEMENTS: usize = 400;
+
+/// Reads what it can of a table's definition or change; `None` for other statements, or when
+/// nothing could be read.
+pub(super) fn read(
+    session: &Session<'_>,
+    tokens: &[Token],
+    normalised: &Normalised,
+) -> Option<Statement> {
+    let content = session.content();
+    let word = |index: usize| {
+        tokens.get(index).map_or("", |token| token.text(content)).to_ascii_lowercase()
+    };
+    let table = tokens.iter().take(5).position(|token| token.is(content, "table"))?;
+    let changes = match word(0).as_str() {
+        "create" => created(session, tokens, table, normalised)?,
+        "alter" => altered(session, tokens, table, normalised)?,
+        _ => return None,
+    };
+    Some(session.statement(tokens, StatementKind::Schema(changes), Fidelity::Recovered))
+}
+
+/// The normalised text of a run of tokens.
+fn written<'a>(normalised: &'a Normalised, tokens: &[Token]) -> Option<&'a str> {
+    let (first, last) = (tokens.first()?, tokens.last()?);
+    let of =
+        |token: &Token| normalised.tokens.partition_point(|(_, kept)| kept.start < token.start);
+    let start = normalised.tokens.get(of(first))?.0;
+    let end =
+        normalised.tokens.get(of(last) + 1).map_or(normalised.text.len(), |(start, _)| *start);
+    normalised.text.get(start..end)
+}
+
+/// Runs of tokens between commas outside of parentheses.
+fn elements(tokens: &[Token]) -> Vec<&[Token]> {
+    let mut depth = 0_usize;
+    let mut parts: Vec<&[Token]> = Vec::new();
+    let mut from = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open => depth += 1,
+            TokenKind::Close => depth = depth.saturating_sub(1),
+            TokenKind::Comma if depth == 0 => {
+                parts.extend(tokens.get(from..index));
+                from = index + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(tokens.get(from..));
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// The changes of a statement made of one element, with places of that element.
+fn changes_of(
+    session: &Session<'_>,
+    normalised: &Normalised,
+    element: &[Token],
+    text: &str,
+) -> Option<Vec<SchemaChange>> {
+    let tree = parse_text(session.dialect, text)?;
+    let whole = session.statement(element, StatementKind::Other, Fidelity::Recovered).span;
+    // The made-up text has places of its own: no line is known, so each part gets the element's.
+    let lines = Lines::new("");
+    let places = Places { text: session.text, normalised, lines: &lines, whole };
+    let mut changes = definition::changes(&tree, places)?;
+    for change in &mut changes {
+        relocate(change, whole);
+    }
+    Some(changes)
+}
+
+fn relocate(change: &mut SchemaChange, span: crate::source::Span) {
+    match change {
+        SchemaChange::CreateTable { columns, constraints, .. } => {
+            columns.iter_mut().for_each(|column| column.span = span);
+            constraints.iter_mut().for_each(|constraint| constraint.span = span);
+        }
+        SchemaChange::AddColumn { column, .. } => column.span = span,
+        SchemaChange::AddConstraint { constraint, .. } => constraint.span = span,
+        _ => {}
+    }
+}
+
+fn created(
+    session: &Session<'_>,
+    tokens: &[Token],
+    table: usize,
+    normalised: &Normalised,
+) -> Option<Vec<SchemaChange>> {
+    let open = tokens.iter().position(|token| token.kind == TokenKind::Open)?;
+    let close = head::close(tokens, open)?;
+    let name = tokens.get(open.checked_sub(1)?)?;
+    let start = tokens
+        .get(table + 1..open)?
+        .iter()
+        .rposition(|token| token.is(session.content(), "exists"))
+        .map_or(table + 1, |at| table + 2 + at);
+    let name_text = written(
+        normalised,
+        tokens
+            .get(start..open)
+            .filter(|name| !name.is_empty())
+            .unwrap_or(std::slice::from_ref(name)),
+    )?;
+    let mut whole: Option<SchemaChange> = None;
+    for element in elements(tokens.get(open + 1..close)?).into_iter().take(ELEMENTS) {
+        let Some(text) = written(normalised, element) else { continue };
+        let Some(mut changes) = shortened(session, normalised, element, text, |text| {
+            format!("CREATE TABLE {name_text} ({text})")
+        }) else {
+            continue;
+        };
+        let Some(SchemaChange::CreateTable { columns: more, constraints: also, .. }) =
+            changes.first_mut()
+        else {
+            continue;
+        };
+        match &mut whole {
+            Some(SchemaChange::CreateTable { columns, constraints, .. }) => {
+                columns.append(more);
+                constraints.append(also);
+            }
+            _ => whole = changes.into_iter().next(),
+        }
+    }
+    whole.map(|change| vec![change])
+}
+
+fn altered(
+    session: &Session<'_>,
+    tokens: &[Token],
+    table: usize,
+    normalised: &Normalised,
+) -> Option<Vec<SchemaChange>> {
+    let content = session.content();
+    let verbs = [
+        "add",
+        "alter",
+        "drop",
+        "rename",
+        "modify",
+        "change",
+        "validate",
+        "attach",
+        "detach",
+        "set",
+        "reset",
+        "enable",
+        "disable",
+        "owner",
+        "inherit",
+        "no",
+        "replica",
+        "force",
+        "cluster",
+        "configure",
+        "experimental_audit",
+        "scatter",
+        "split",
+        "convert",
+        "engine",
+        "order",
+        "auto_increment",
+        "comment",
+        "partition",
+    ];
+    let action =
+        tokens.iter().skip(table + 2).position(|token| token.is_any(content, &verbs))? + table + 2;
+    let name = written(normalised, tokens.get(table + 1..action)?)?;
+    let mut changes = Vec::new();
+    for element in elements(tokens.get(action..)?).into_iter().take(ELEMENTS) {
+        if let Some(text) = written(normalised, element)
+            && let Some(more) = shortened(session, normalised, element, text, |text| {
+                format!("ALTER TABLE {name} {text}")
+            })
+        {
+            changes.extend(more);
+        }
+    }
+    Some(changes)
+}
+
+/// Tries an element, and then ever shorter heads of it: the options at its end are what parsers
+/// do not know.
+fn shortened(
+    session: &Session<'_>,
+    normalised: &Normalised,
+    element: &[Token],
+    text: &str,
+    make: impl Fn(&str) -> String,
+) -> Option<Vec<SchemaChange>> {
+    if let Some(changes) = changes_of(session, normalised, element, &make(text)) {
+        return Some(changes);
+    }
+    let longest = element.len().min(24);
+    (2..longest).rev().find_map(|length| {
+        let head = written(normalised, element.get(..length)?)?;
+        changes_of(session, normalised, element, &make(head))
+    })
+}
