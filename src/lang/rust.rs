@@ -5,6 +5,10 @@ use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId};
 use crate::source::{SourceFile, Tree};
 
+pub(crate) mod slice;
+pub(crate) mod span;
+pub(crate) mod types;
+
 /// The Rust front-end.
 pub struct RustFrontend;
 
