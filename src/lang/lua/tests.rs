@@ -83,7 +83,7 @@ fn call_line(body: &Body, op: OpId) -> Option<String> {
 }
 
 /// The blocks that a path from the entry reaches, in the order they are met.
-fn render(body: &Body) -> String {
+pub(super) fn render(body: &Body) -> String {
     let mut order = vec![BlockId(0)];
     let mut lines = Vec::new();
     let mut at = 0;
@@ -111,7 +111,12 @@ fn render(body: &Body) -> String {
                 value.map_or("return".into(), |value| format!("return {}", show(body, value, 0)))
             }
             Terminator::Panic(_) => "panic".into(),
-            other => format!("{other:?}"),
+            Terminator::Choice(blocks) => {
+                let blocks: Vec<String> =
+                    blocks.iter().map(|to| format!("b{}", number(*to))).collect();
+                format!("any of {}", blocks.join(" "))
+            }
+            Terminator::Unreachable => "unreachable".into(),
         };
         let mut parts: Vec<String> =
             block.ops.iter().filter_map(|op| call_line(body, *op)).collect();
@@ -207,6 +212,43 @@ fn a_guard_in_a_helper_is_seen_at_its_caller() {
          1: if (r0 Equal ARGV[1]) b2 else b3
          2: r1 = 'DEL' KEYS[1]; b3
          3: return",
+    );
+}
+
+#[test]
+fn a_constant_that_a_path_brings_decides_the_next_branch() {
+    check(
+        "local function mine(key, token)
+           if redis.call('GET', key) == token then return 1 end
+           return 0
+         end
+         if mine(KEYS[1], ARGV[1]) ~= 1 then return -1 end
+         return redis.call('DEL', KEYS[1])",
+        "0: r0 = 'GET' KEYS[1]; if (r0 Equal ARGV[1]) b1 else b2
+         1: r1 = 'DEL' KEYS[1]; return r1
+         2: return -1",
+    );
+    check(
+        "local ok
+         if redis.call('GET', KEYS[1]) == ARGV[1] then ok = true end
+         if ok then redis.call('DEL', KEYS[1]) end",
+        "0: r0 = 'GET' KEYS[1]; if (r0 Equal ARGV[1]) b1 else b2
+         1: r1 = 'DEL' KEYS[1]; b2
+         2: return",
+    );
+}
+
+#[test]
+fn a_computed_name_chooses_among_the_functions_of_a_table() {
+    check(
+        "local t = {}
+         t.free = function(k) return redis.call('DEL', k) end
+         t.show = function(k) return redis.call('GET', k) end
+         return t[ARGV[1]](KEYS[1])",
+        "0: any of b1 b2
+         1: r0 = 'DEL' KEYS[1]; b3
+         2: r1 = 'GET' KEYS[1]; b3
+         3: return join(r0, r1)",
     );
 }
 

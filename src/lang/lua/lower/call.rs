@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Lowerer, Terminator, Test, cursor};
-use crate::ir::body::Callee;
+use crate::ir::body::{BlockId, Callee};
 use crate::ir::index::Path;
 use crate::ir::value::{Conversion, Literal, Pattern, ValueId, ValueKind};
 use crate::source::Span;
@@ -13,6 +13,9 @@ const STRING_METHODS: [&str; 14] = [
     "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "rep",
     "reverse", "sub", "upper",
 ];
+
+/// Functions of a table among which a computed name chooses.
+const MAXIMUM_CHOICES: usize = 64;
 
 /// A call that is being read.
 pub(super) struct Written<'t> {
@@ -41,6 +44,9 @@ impl<'t> Lowerer<'t> {
         if name.kind() == "method_index_expression" {
             return self.method_call(name, &written);
         }
+        if let Some(values) = self.dispatch(name, &written) {
+            return values;
+        }
         let callee = self.expression(name);
         if let Some(function) = self.function_of(callee) {
             let arguments = self.list(&written.arguments);
@@ -53,6 +59,48 @@ impl<'t> Lowerer<'t> {
                 vec![self.emit(Callee::Value(callee), None, arguments, span, name_span)]
             }
         }
+    }
+
+    /// `commands[KEYS[1]](…)`: any function that the local table is known to hold.
+    fn dispatch(&mut self, name: Node<'t>, written: &Written<'t>) -> Option<Vec<ValueId>> {
+        let field = name
+            .child_by_field_name("field")
+            .filter(|_| name.kind() == "bracket_index_expression")?;
+        if matches!(field.kind(), "string" | "number") {
+            return None;
+        }
+        let table =
+            name.child_by_field_name("table").filter(|table| table.kind() == "identifier")?;
+        let functions = self.functions_in(self.variable(self.source_of(table))?);
+        if functions.is_empty() || functions.len() > MAXIMUM_CHOICES {
+            for (value, _) in functions {
+                self.function_body(value);
+            }
+            return None;
+        }
+        self.expression(field);
+        let arguments = self.list(&written.arguments);
+        let exit = self.new_block();
+        let blocks: Vec<BlockId> = functions.iter().map(|_| self.new_block()).collect();
+        self.choose(&blocks);
+        let mut incoming = Vec::new();
+        for ((value, function), block) in functions.into_iter().zip(blocks) {
+            self.enter(block, written.span);
+            let values = self.call_function(
+                function,
+                value,
+                arguments.clone(),
+                written.span,
+                written.name_span,
+            );
+            let first = values.first().copied();
+            if self.flow.reachable {
+                incoming.push(first.unwrap_or_else(|| self.nothing(written.span)));
+            }
+            self.jump(exit);
+        }
+        self.enter(exit, written.span);
+        (!incoming.is_empty()).then(|| vec![self.join(incoming, written.span)]).or(Some(Vec::new()))
     }
 
     fn method_call(&mut self, name: Node<'t>, written: &Written<'t>) -> Vec<ValueId> {

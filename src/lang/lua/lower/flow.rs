@@ -1,10 +1,14 @@
 //! Blocks, edges, and what each variable holds where edges meet.
+//!
+//! A branch on a join of constants, right where paths meet, is decided path by path: after
+//! `if a == b then ok = true else ok = false end`, `if ok then …` goes on from the path that knows.
+//! So does `if helper(…) == 1`, whose helper returned 1 on one of its paths.
 
 use std::collections::BTreeMap;
 
 use super::{Lowerer, Terminator, Test};
 use crate::ir::body::BlockId;
-use crate::ir::value::{ValueId, ValueKind};
+use crate::ir::value::{Literal, Operator, ValueId, ValueKind};
 use crate::source::Span;
 
 /// Stands for "no value yet" among the values of variables.
@@ -20,13 +24,28 @@ pub(super) struct Flow {
     /// The value of each variable, by its number; [`UNSET`] where it has none.
     pub values: Vec<ValueId>,
     /// What the variables hold on the edges into blocks that are not begun yet.
-    pub pending: BTreeMap<BlockId, Vec<Vec<ValueId>>>,
+    pub pending: BTreeMap<BlockId, Vec<Edge>>,
+    /// The edges that met where the block being written began; none after a loop's head.
+    pub met: Vec<Edge>,
+}
+
+/// An edge into a block that is not begun yet.
+#[derive(Clone)]
+pub(super) struct Edge {
+    from: BlockId,
+    values: Vec<ValueId>,
 }
 
 impl Flow {
     /// At the entry of a body.
     pub fn new() -> Self {
-        Self { block: BlockId(0), reachable: true, values: Vec::new(), pending: BTreeMap::new() }
+        Self {
+            block: BlockId(0),
+            reachable: true,
+            values: Vec::new(),
+            pending: BTreeMap::new(),
+            met: Vec::new(),
+        }
     }
 }
 
@@ -60,16 +79,103 @@ impl Lowerer<'_> {
 
     /// Goes on in one of two blocks that are begun later.
     pub(super) fn branch(&mut self, test: Test, then: BlockId, otherwise: BlockId, span: Span) {
+        if !self.flow.reachable {
+            return;
+        }
+        if let Test::True(value) = &test
+            && self.all_decided(*value, then, otherwise)
+        {
+            self.flow.reachable = false;
+            return;
+        }
+        self.end(Terminator::Branch { test, then, otherwise, span });
+        self.edge(then);
+        self.edge(otherwise);
+    }
+
+    /// Goes on in any of several blocks that are begun later.
+    pub(super) fn choose(&mut self, blocks: &[BlockId]) {
         if self.flow.reachable {
-            self.end(Terminator::Branch { test, then, otherwise, span });
-            self.edge(then);
-            self.edge(otherwise);
+            self.end(Terminator::Choice(blocks.to_vec()));
+            for block in blocks {
+                self.edge(*block);
+            }
         }
     }
 
     fn edge(&mut self, target: BlockId) {
-        let values = self.flow.values.clone();
-        self.flow.pending.entry(target).or_default().push(values);
+        let edge = Edge { from: self.flow.block, values: self.flow.values.clone() };
+        self.flow.pending.entry(target).or_default().push(edge);
+    }
+
+    /// Sends each path that knows the answer straight on; whether that were all of them.
+    fn all_decided(&mut self, value: ValueId, then: BlockId, otherwise: BlockId) -> bool {
+        let block = self.flow.block;
+        let empty = self.body().block(block).is_some_and(|block| block.ops.is_empty());
+        let edges = std::mem::take(&mut self.flow.met);
+        if !empty || edges.len() < 2 {
+            return false;
+        }
+        let mut left = edges.len();
+        for (position, edge) in edges.iter().enumerate() {
+            let Some(truth) = self.truth(value, position, edges.len()) else { continue };
+            let target = if truth { then } else { otherwise };
+            if self.redirect(edge.from, block, target) {
+                self.flow.pending.entry(target).or_default().push(edge.clone());
+                left -= 1;
+            }
+        }
+        left == 0
+    }
+
+    /// Whether a value is true on the n-th of the edges that met, when that is constant.
+    fn truth(&self, value: ValueId, position: usize, count: usize) -> Option<bool> {
+        match self.kind(value) {
+            ValueKind::Not(value) => self.truth(*value, position, count).map(|truth| !truth),
+            ValueKind::Binary { operator, left, right } => {
+                let left = self.constant(*left, position, count)?;
+                let right = self.constant(*right, position, count)?;
+                match (operator, left, right) {
+                    (Operator::Equal, left, right) => Some(same(left, right)),
+                    (Operator::NotEqual, left, right) => Some(!same(left, right)),
+                    (Operator::Less, Literal::Integer(a), Literal::Integer(b)) => Some(a < b),
+                    (Operator::Greater, Literal::Integer(a), Literal::Integer(b)) => Some(a > b),
+                    _ => None,
+                }
+            }
+            ValueKind::Join(_) => {
+                let constant = self.constant(value, position, count)?;
+                Some(!matches!(constant, Literal::Nothing | Literal::Boolean(false)))
+            }
+            _ => None,
+        }
+    }
+
+    fn constant(&self, value: ValueId, position: usize, count: usize) -> Option<&Literal> {
+        let value = match self.kind(value) {
+            ValueKind::Join(incoming) if incoming.len() == count => *incoming.get(position)?,
+            _ => value,
+        };
+        match self.kind(value) {
+            ValueKind::Literal(literal) => Some(literal),
+            _ => None,
+        }
+    }
+
+    /// Lets an edge lead elsewhere; `false` when a block has two edges to the same place.
+    fn redirect(&mut self, from: BlockId, to: BlockId, target: BlockId) -> bool {
+        let Some(block) = self.body().blocks.get_mut(from.0 as usize) else { return false };
+        match &mut block.end {
+            Terminator::Goto(next) if *next == to => *next = target,
+            Terminator::Branch { then, otherwise, .. } if *then == to && *otherwise != to => {
+                *then = target;
+            }
+            Terminator::Branch { then, otherwise, .. } if *otherwise == to && *then != to => {
+                *otherwise = target;
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// Begins a block that edges lead to: variables that differ are joined.
@@ -77,16 +183,18 @@ impl Lowerer<'_> {
         let edges = self.flow.pending.remove(&block).unwrap_or_default();
         self.flow.block = block;
         self.flow.reachable = !edges.is_empty();
-        let count = edges.iter().map(Vec::len).max().unwrap_or(self.flow.values.len());
+        if edges.is_empty() {
+            return;
+        }
+        let count = edges.iter().map(|edge| edge.values.len()).max().unwrap_or(0);
         let mut values = Vec::with_capacity(count);
         for variable in 0..count {
-            let incoming: Vec<ValueId> =
-                edges.iter().map(|edge| edge.get(variable).copied().unwrap_or(UNSET)).collect();
+            let value = |edge: &Edge| edge.values.get(variable).copied().unwrap_or(UNSET);
+            let incoming: Vec<ValueId> = edges.iter().map(value).collect();
             values.push(self.join(incoming, span));
         }
-        if self.flow.reachable {
-            self.flow.values = values;
-        }
+        self.flow.values = values;
+        self.flow.met = edges;
     }
 
     /// One value for what several paths bring.
@@ -104,5 +212,12 @@ impl Lowerer<'_> {
         let joined = self.add(ValueKind::Join(incoming), span);
         self.name(joined, name.as_deref());
         joined
+    }
+}
+
+fn same(left: &Literal, right: &Literal) -> bool {
+    match (left, right) {
+        (Literal::Text(left), Literal::Text(right)) => left.content == right.content,
+        (left, right) => left == right,
     }
 }

@@ -220,6 +220,7 @@ impl<'t> Lowerer<'t> {
         let head = self.new_block();
         self.jump(head);
         self.enter(head, span);
+        self.flow.met.clear();
         let mut joins = BTreeMap::new();
         for variable in assigned {
             if let Some(before) = self.get(variable) {

@@ -87,6 +87,18 @@ impl<'t> Lowerer<'t> {
         self.fields.range(range).map(|(_, field)| *field).collect()
     }
 
+    /// The functions that a local table holds here, by field name.
+    pub(super) fn functions_in(&self, table: VariableId) -> Vec<(ValueId, usize)> {
+        let mut values: Vec<ValueId> =
+            self.fields_of(table).into_iter().filter_map(|field| self.get(field)).collect();
+        if let Some(ValueKind::Aggregate { fields, .. }) =
+            self.get(table).map(|table| self.kind(table))
+        {
+            values.extend(fields.iter().map(|(_, value)| *value));
+        }
+        values.into_iter().filter_map(|value| Some((value, self.function_of(value)?))).collect()
+    }
+
     /// Gives a field of a local table a value.
     pub(super) fn set_field(&mut self, table: VariableId, field: &str, value: ValueId) {
         if self.bindings.count >= MAXIMUM_VARIABLES {
