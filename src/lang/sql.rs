@@ -9,9 +9,12 @@ use crate::ir::value::Text;
 
 mod condition;
 mod definition;
+mod dialect;
 mod expression;
 mod head;
+mod migration;
 mod normalise;
+mod offline;
 mod query;
 mod reader;
 mod recover;
@@ -20,6 +23,10 @@ mod routine;
 mod scan;
 mod split;
 mod token;
+
+pub use dialect::{Dialects, guess_dialect};
+pub use migration::{MigrationSet, migrations};
+pub use offline::offline_query;
 
 /// The dialect of a repository or migration folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,7 +87,7 @@ pub fn parse(text: &Text, dialect: Dialect) -> Parsed {
         depth: 0,
     };
     let pieces = split::pieces(&text.content, &tokens);
-    let statements: Vec<Statement> = pieces.iter().map(|piece| session.read(&piece.tokens)).collect();
+    let statements: Vec<Statement> = pieces.iter().map(|piece| session.read(piece)).collect();
     Parsed { total: statements.len(), statements, problems: session.problems }
 }
 

@@ -2,7 +2,7 @@
 
 use super::expression;
 use super::token::{Token, TokenKind};
-use crate::ir::sql::{SchemaChange, StatementKind};
+use crate::ir::sql::{SchemaChange, StatementKind, TableName};
 
 /// Statements that touch no table's rows or shape.
 const OTHER: &[&str] = &[
@@ -116,7 +116,16 @@ pub(super) fn known(content: &str, tokens: &[Token]) -> Option<StatementKind> {
             Some(if partial { StatementKind::Other } else { StatementKind::Rollback })
         }
         ["abort", ..] => Some(StatementKind::Rollback),
-        ["drop", "index", ..] => Some(StatementKind::Schema(drop_index(content, tokens))),
+        ["drop", "index", ..] => {
+            let names = dropped(content, tokens).into_iter();
+            let changes = names.map(|name| SchemaChange::DropIndex { name: name.name });
+            Some(StatementKind::Schema(changes.collect()))
+        }
+        ["drop", "table", ..] => {
+            let tables = dropped(content, tokens).into_iter();
+            let changes = tables.map(|table| SchemaChange::DropTable { table });
+            Some(StatementKind::Schema(changes.collect()))
+        }
         ["drop", "function" | "procedure" | "trigger" | "event" | "foreign" | "routine", ..] => {
             Some(StatementKind::Schema(Vec::new()))
         }
@@ -158,24 +167,29 @@ fn object(words: &[&str]) -> bool {
     }
 }
 
-fn drop_index(content: &str, tokens: &[Token]) -> Vec<SchemaChange> {
+/// The names after `DROP TABLE` or `DROP INDEX`; of `table@index`, the index.
+fn dropped(content: &str, tokens: &[Token]) -> Vec<TableName> {
     let mut names = Vec::new();
-    let mut last: Option<String> = None;
+    let mut parts: Vec<String> = Vec::new();
+    let mut finish = |parts: &mut Vec<String>| {
+        let name = parts.pop();
+        names.extend(name.map(|name| TableName { schema: parts.pop(), name }));
+        parts.clear();
+    };
     for token in tokens.iter().skip(2) {
         match token.kind {
-            TokenKind::Comma => names.extend(last.take()),
+            TokenKind::Comma => finish(&mut parts),
             TokenKind::Word
-                if token.is_any(content, &["concurrently", "if", "exists"]) && last.is_none() => {}
-            TokenKind::Word if token.is_any(content, &["cascade", "restrict", "on"]) => break,
-            TokenKind::Word => last = Some(token.text(content).to_lowercase()),
-            TokenKind::Quoted => {
-                last = Some(token.text(content).trim_matches(['"', '`']).to_owned())
+                if parts.is_empty() && token.is_any(content, &["concurrently", "if", "exists"]) => {
             }
-            _ => {}
+            TokenKind::Word if token.is_any(content, &["cascade", "restrict", "on", "sync"]) => {
+                break;
+            }
+            _ => parts.extend(name(content, token)),
         }
     }
-    names.extend(last);
-    names.into_iter().map(|name| SchemaChange::DropIndex { name }).collect()
+    finish(&mut parts);
+    names
 }
 
 /// An INSERT with its first row alone, when it has many: dumps are long. The clauses after the rows
@@ -221,6 +235,20 @@ pub(super) fn close(tokens: &[Token], open: usize) -> Option<usize> {
         }
     }
     None
+}
+
+/// The table that tokens name, all of them: `a`, `s.a`.
+pub(super) fn table(content: &str, tokens: &[Token]) -> Option<TableName> {
+    let mut parts = Vec::new();
+    for (index, token) in tokens.iter().enumerate() {
+        if index % 2 == 1 {
+            (token.kind == TokenKind::Dot).then_some(())?;
+        } else {
+            parts.push(name(content, token)?);
+        }
+    }
+    let name = parts.pop()?;
+    Some(TableName { schema: parts.pop(), name })
 }
 
 /// The name that a token spells, folded; `None` for other tokens, empty for a hole.

@@ -165,6 +165,16 @@ impl Normalised {
         (from, to.max(from))
     }
 
+    /// The text of a run of the statement's tokens.
+    pub fn written(&self, tokens: &[Token]) -> Option<&str> {
+        let (first, last) = (tokens.first()?, tokens.last()?);
+        let from = self.tokens.partition_point(|(_, kept)| kept.start < first.start);
+        let to = self.tokens.partition_point(|(_, kept)| kept.start <= last.start);
+        let start = self.tokens.get(from)?.0;
+        let end = self.tokens.get(to).map_or(self.text.len(), |(start, _)| *start);
+        self.text.get(start..end)
+    }
+
     fn offset(&self, at: usize, end: bool) -> usize {
         let index =
             self.tokens.partition_point(|(start, _)| if end { *start < at } else { *start <= at });
@@ -255,7 +265,8 @@ impl Writer<'_> {
                 return 2;
             }
             TokenKind::Symbol => {
-                self.write(token, text);
+                // CockroachDB's `:::` is a cast too.
+                self.write(token, if text == ":::" { "::" } else { text });
                 self.operand = text == "]";
             }
             TokenKind::Comma | TokenKind::Dot | TokenKind::Open => {
@@ -290,6 +301,14 @@ impl Writer<'_> {
         }
         if folded == "key" && self.next_is(index + 1, "share") {
             return 1;
+        }
+        if folded == "on" && self.next_is(index + 1, "cluster") {
+            return 3;
+        }
+        let after_constraint =
+            index.checked_sub(1).is_some_and(|before| self.next_is(before, "constraint"));
+        if after_constraint && folded == "if" && self.next_is(index + 1, "not") {
+            return 3;
         }
         let written = match folded.as_str() {
             "upsert" if index == 0 => "INSERT",

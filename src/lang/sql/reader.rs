@@ -5,7 +5,9 @@
 //! at last only its words ([`scan`](super::scan)).
 
 use sqlparser::ast::Statement as Tree;
-use sqlparser::dialect::{self, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{
+    self, ClickHouseDialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
+};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token as ParserToken};
 
@@ -154,14 +156,15 @@ fn kept(content: &str, start: usize, end: usize) -> String {
 }
 
 fn dialects(first: Dialect) -> Vec<&'static dyn dialect::Dialect> {
-    let all: [(Dialect, &'static dyn dialect::Dialect); 4] = [
-        (Dialect::Generic, &GenericDialect {}),
-        (Dialect::Postgres, &PostgreSqlDialect {}),
-        (Dialect::MySql, &MySqlDialect {}),
-        (Dialect::Sqlite, &SQLiteDialect {}),
+    let all: [(Option<Dialect>, &'static dyn dialect::Dialect); 5] = [
+        (Some(Dialect::Generic), &GenericDialect {}),
+        (Some(Dialect::Postgres), &PostgreSqlDialect {}),
+        (Some(Dialect::MySql), &MySqlDialect {}),
+        (Some(Dialect::Sqlite), &SQLiteDialect {}),
+        (None, &ClickHouseDialect {}),
     ];
-    let own = all.iter().filter(|(dialect, _)| *dialect == first);
-    let rest = all.iter().filter(|(dialect, _)| *dialect != first);
+    let own = all.iter().filter(|(dialect, _)| *dialect == Some(first));
+    let rest = all.iter().filter(|(dialect, _)| *dialect != Some(first));
     own.chain(rest).map(|(_, dialect)| *dialect).collect()
 }
 

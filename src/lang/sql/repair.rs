@@ -1,12 +1,15 @@
 //! A CREATE TABLE or ALTER TABLE that no parser takes whole, element by element: one clause that
 //! is not understood costs that clause alone.
 
+use sqlparser::ast::Statement as Tree;
+
 use super::definition;
 use super::head;
 use super::normalise::Normalised;
+use super::query;
 use super::reader::{Lines, Places, Session, parse_text};
 use super::token::{Token, TokenKind};
-use crate::ir::sql::{Fidelity, SchemaChange, Statement, StatementKind};
+use crate::ir::sql::{Fidelity, OnConflict, SchemaChange, Statement, StatementKind};
 
 /// How many elements are tried.
 const ELEMENTS: usize = 400;
@@ -22,6 +25,9 @@ pub(super) fn read(
     let word = |index: usize| {
         tokens.get(index).map_or("", |token| token.text(content)).to_ascii_lowercase()
     };
+    if matches!(word(0).as_str(), "insert" | "replace" | "upsert") {
+        return inserted(session, tokens, normalised);
+    }
     let table = tokens.iter().take(5).position(|token| token.is(content, "table"))?;
     let changes = match word(0).as_str() {
         "create" => created(session, tokens, table, normalised)?,
@@ -29,17 +35,6 @@ pub(super) fn read(
         _ => return None,
     };
     Some(session.statement(tokens, StatementKind::Schema(changes), Fidelity::Recovered))
-}
-
-/// The normalised text of a run of tokens.
-fn written<'a>(normalised: &'a Normalised, tokens: &[Token]) -> Option<&'a str> {
-    let (first, last) = (tokens.first()?, tokens.last()?);
-    let of =
-        |token: &Token| normalised.tokens.partition_point(|(_, kept)| kept.start < token.start);
-    let start = normalised.tokens.get(of(first))?.0;
-    let end =
-        normalised.tokens.get(of(last) + 1).map_or(normalised.text.len(), |(start, _)| *start);
-    normalised.text.get(start..end)
 }
 
 /// Runs of tokens between commas outside of parentheses.
@@ -94,12 +89,45 @@ fn relocate(change: &mut SchemaChange, span: crate::source::Span) {
     }
 }
 
+/// INSERT … SELECT … ON CONFLICT: the parser may take ON for a part of the query. The two are read
+/// one by one.
+fn inserted(session: &Session<'_>, tokens: &[Token], normalised: &Normalised) -> Option<Statement> {
+    let content = session.content();
+    let conflict = tokens.windows(2).rposition(|pair| {
+        matches!(pair, [on, conflict] if on.is(content, "on") && conflict.is(content, "conflict"))
+    })?;
+    let head = normalised.written(tokens.get(..conflict)?)?;
+    let tail = normalised.written(tokens.get(conflict..)?)?;
+    let span = session.statement(tokens, StatementKind::Other, Fidelity::Recovered).span;
+    let lines = Lines::new("");
+    let places = Places { text: session.text, normalised, lines: &lines, whole: span };
+    let read = |text: &str| match parse_text(session.dialect, text)? {
+        Tree::Insert(insert) => match query::insert(&insert, places) {
+            StatementKind::Insert(insert) => Some(insert),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut insert = read(head)?;
+    let mut rest = read(&format!("INSERT INTO a (b) VALUES (1) {tail}"))?;
+    if let Some(OnConflict::Update { predicates, .. }) = &mut rest.on_conflict {
+        predicates.iter_mut().for_each(|predicate| predicate.span = span);
+    }
+    insert.on_conflict = rest.on_conflict;
+    insert.conflict_columns = rest.conflict_columns;
+    insert.returning = rest.returning;
+    Some(session.statement(tokens, StatementKind::Insert(insert), Fidelity::Recovered))
+}
+
 fn created(
     session: &Session<'_>,
     tokens: &[Token],
     table: usize,
     normalised: &Normalised,
 ) -> Option<Vec<SchemaChange>> {
+    if let Some(change) = copied(session.content(), tokens, table) {
+        return Some(vec![change]);
+    }
     let open = tokens.iter().position(|token| token.kind == TokenKind::Open)?;
     let close = head::close(tokens, open)?;
     let name = tokens.get(open.checked_sub(1)?)?;
@@ -108,8 +136,7 @@ fn created(
         .iter()
         .rposition(|token| token.is(session.content(), "exists"))
         .map_or(table + 1, |at| table + 2 + at);
-    let name_text = written(
-        normalised,
+    let name_text = normalised.written(
         tokens
             .get(start..open)
             .filter(|name| !name.is_empty())
@@ -117,7 +144,7 @@ fn created(
     )?;
     let mut whole: Option<SchemaChange> = None;
     for element in elements(tokens.get(open + 1..close)?).into_iter().take(ELEMENTS) {
-        let Some(text) = written(normalised, element) else { continue };
+        let Some(text) = normalised.written(element) else { continue };
         let Some(mut changes) = shortened(session, normalised, element, text, |text| {
             format!("CREATE TABLE {name_text} ({text})")
         }) else {
@@ -137,6 +164,25 @@ fn created(
         }
     }
     whole.map(|change| vec![change])
+}
+
+/// ClickHouse's `CREATE TABLE a AS b`: a table like another.
+fn copied(content: &str, tokens: &[Token], table: usize) -> Option<SchemaChange> {
+    let word = tokens.iter().position(|token| token.is(content, "as"))?;
+    let before = tokens.get(table + 1..word)?;
+    let if_not_exists = before.first()?.is(content, "if");
+    let after = tokens.get(word + 1..)?;
+    let length = after.iter().take_while(|token| !token.is(content, "engine")).count();
+    let like = head::table(content, after.get(..length)?)?;
+    let named = before.iter().position(|token| token.is(content, "on")).unwrap_or(before.len());
+    let name = before.get(if if_not_exists { 3 } else { 0 }..named)?;
+    Some(SchemaChange::CreateTable {
+        table: head::table(content, name)?,
+        if_not_exists,
+        columns: Vec::new(),
+        constraints: Vec::new(),
+        like: Some(like),
+    })
 }
 
 fn altered(
@@ -176,13 +222,18 @@ fn altered(
         "auto_increment",
         "comment",
         "partition",
+        "materialize",
+        "freeze",
+        "update",
+        "delete",
+        "clear",
     ];
     let action =
         tokens.iter().skip(table + 2).position(|token| token.is_any(content, &verbs))? + table + 2;
-    let name = written(normalised, tokens.get(table + 1..action)?)?;
+    let name = normalised.written(tokens.get(table + 1..action)?)?;
     let mut changes = Vec::new();
     for element in elements(tokens.get(action..)?).into_iter().take(ELEMENTS) {
-        if let Some(text) = written(normalised, element)
+        if let Some(text) = normalised.written(element)
             && let Some(more) = shortened(session, normalised, element, text, |text| {
                 format!("ALTER TABLE {name} {text}")
             })
@@ -191,6 +242,25 @@ fn altered(
         }
     }
     Some(changes)
+}
+
+/// Turns `CONSTRAINT name NOT NULL` into `NOT NULL`.
+fn without_not_null_names(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let is = |index: usize, word: &str| {
+        words.get(index).is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    let mut kept = Vec::with_capacity(words.len());
+    let mut index = 0;
+    while let Some(word) = words.get(index) {
+        if is(index, "constraint") && is(index + 2, "not") && is(index + 3, "null") {
+            index += 2;
+        } else {
+            kept.push(*word);
+            index += 1;
+        }
+    }
+    kept.join(" ")
 }
 
 /// Tries an element, and then ever shorter heads of it: the options at its end are what parsers
@@ -205,9 +275,16 @@ fn shortened(
     if let Some(changes) = changes_of(session, normalised, element, &make(text)) {
         return Some(changes);
     }
+    // `id int CONSTRAINT c NOT NULL`: the name is of no use.
+    let nameless = without_not_null_names(text);
+    if nameless != text
+        && let Some(changes) = changes_of(session, normalised, element, &make(&nameless))
+    {
+        return Some(changes);
+    }
     let longest = element.len().min(24);
     (2..longest).rev().find_map(|length| {
-        let head = written(normalised, element.get(..length)?)?;
+        let head = normalised.written(element.get(..length)?)?;
         changes_of(session, normalised, element, &make(head))
     })
 }

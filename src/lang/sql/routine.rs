@@ -184,9 +184,12 @@ impl<'t> Walker<'_, 't, '_> {
     fn loop_query(&mut self, from: usize, to: usize) {
         let verbs = ["select", "with", "update", "delete", "insert"];
         let query = (from..to).find(|index| self.is(*index, &verbs));
-        if let Some(query) = query {
-            self.emit(query, to);
-        }
+        let Some(query) = query else { return };
+        let open = query.checked_sub(1).filter(|open| {
+            self.tokens.get(*open).is_some_and(|token| token.kind == TokenKind::Open)
+        });
+        let close = open.and_then(|open| head::close(self.tokens, open));
+        self.emit(query, close.unwrap_or(to));
     }
 
     fn test(&mut self, from: usize, to: usize) {

@@ -117,25 +117,10 @@ impl Scan<'_> {
     /// The expression that a range of tokens spells, and the text it was read from.
     fn expr(&self, from: usize, to: usize) -> Option<Expr> {
         let tokens = self.tokens.get(from..to)?;
-        let (first, last) = (tokens.first()?, tokens.last()?);
         if too_much(self.content, tokens) {
             return None;
         }
-        parse_expression(self.session.dialect, self.written(first, last)?)
-    }
-
-    /// The normalised text from one token to another.
-    fn written(&self, first: &Token, last: &Token) -> Option<&str> {
-        let of = |token: &Token| {
-            self.normalised.tokens.partition_point(|(_, kept)| kept.start < token.start)
-        };
-        let start = self.normalised.tokens.get(of(first))?.0;
-        let end = self
-            .normalised
-            .tokens
-            .get(of(last) + 1)
-            .map_or(self.normalised.text.len(), |(start, _)| *start);
-        self.normalised.text.get(start..end)
+        parse_expression(self.session.dialect, self.normalised.written(tokens)?)
     }
 
     fn sets(&self, at: usize) -> Vec<Assignment> {

@@ -5,24 +5,8 @@
 
 use super::token::{Token, TokenKind};
 
-/// One statement: its tokens without comments.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    /// Tokens, comments and meta lines left out; never empty.
-    pub tokens: Vec<Token>,
-}
-
-impl Piece {
-    /// First byte.
-    pub fn start(&self) -> usize {
-        self.tokens.first().map_or(0, |token| token.start)
-    }
-
-    /// Byte after the last.
-    pub fn end(&self) -> usize {
-        self.tokens.last().map_or(0, |token| token.end)
-    }
-}
+/// One statement: its tokens, comments and meta lines left out; never empty.
+pub(super) type Piece = Vec<Token>;
 
 /// All statements of a text, in order.
 pub(super) fn pieces(content: &str, tokens: &[Token]) -> Vec<Piece> {
@@ -87,7 +71,7 @@ impl Splitter<'_> {
             tokens.pop();
         }
         if !tokens.is_empty() {
-            self.pieces.push(Piece { tokens });
+            self.pieces.push(tokens);
         }
     }
 
@@ -168,8 +152,10 @@ mod tests {
 
     fn split(text: &str) -> Vec<&str> {
         let tokens = token::tokens(text, Dialect::Generic);
-        let spans: Vec<_> =
-            pieces(text, &tokens).iter().map(|piece| piece.start()..piece.end()).collect();
+        let spans: Vec<_> = pieces(text, &tokens)
+            .iter()
+            .map(|piece| piece[0].start..piece[piece.len() - 1].end)
+            .collect();
         spans.into_iter().filter_map(|range| text.get(range)).collect()
     }
 

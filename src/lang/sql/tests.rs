@@ -187,6 +187,33 @@ fn a_clause_that_nothing_parses_costs_itself_alone() {
 }
 
 #[test]
+fn what_drop_names() {
+    let all = changes(
+        "DROP TABLE IF EXISTS s.a, b CASCADE; DROP INDEX CONCURRENTLY IF EXISTS s.i; DROP INDEX t@j",
+        Dialect::Postgres,
+    );
+    let names: Vec<&str> = all
+        .iter()
+        .map(|change| match change {
+            SchemaChange::DropTable { table } => table.name.as_str(),
+            SchemaChange::DropIndex { name } => name,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(names, ["a", "b", "i", "j"]);
+}
+
+#[test]
+fn a_partial_tree_is_better_than_words() {
+    let parsed =
+        read("DELETE FROM a WHERE id = $1 AND x SOUNDS FUNNY y AND v < 3", Dialect::Postgres);
+    assert_eq!(parsed.statements[0].fidelity, Fidelity::Recovered);
+    let StatementKind::Delete(delete) = &parsed.statements[0].kind else { panic!() };
+    assert_eq!(compare(&delete.predicates[0].kind).0, "id");
+    assert_eq!(delete.table.name, "a");
+}
+
+#[test]
 fn bodies_are_opened() {
     let sql = "CREATE OR REPLACE FUNCTION f(p int) RETURNS boolean LANGUAGE plpgsql AS $$\nDECLARE v int;\nBEGIN\n SELECT fence INTO v FROM t WHERE id = p FOR UPDATE;\n IF v > p THEN RETURN false; END IF;\n PERFORM pg_notify('x', 'y');\n UPDATE t SET fence = p WHERE id = p;\n RETURN FOUND;\nEND;\n$$";
     let changes = changes(sql, Dialect::Postgres);

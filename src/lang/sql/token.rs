@@ -299,6 +299,9 @@ impl<'a> Lexer<'a> {
         let before =
             self.at.checked_sub(1).and_then(|at| self.bytes.get(at)).copied().unwrap_or(b' ');
         let colon = self.byte(0) == b':';
+        if self.rest().starts_with(":::") {
+            return self.push(TokenKind::Symbol, 3);
+        }
         if self.byte(1) == self.byte(0) || self.byte(1) == b'=' || self.byte(1) == b'>' {
             return self.push(TokenKind::Symbol, 2);
         }
@@ -307,7 +310,7 @@ impl<'a> Lexer<'a> {
         let name = self.run(1, is_word);
         if colon && matches!(self.byte(1), b'\'' | b'"') && self.dialect == Dialect::Postgres {
             let quote = self.byte(1);
-            let length = self.run(2, |byte| is_word(byte));
+            let length = self.run(2, is_word);
             if self.byte(2 + length) == quote && length > 0 {
                 return self.push(TokenKind::Placeholder, length + 3);
             }
