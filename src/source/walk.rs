@@ -1,1 +1,366 @@
-//! The walk over a tree.
+//! The walk over a tree: which files belong to a run, and their texts.
+//!
+//! What `.gitignore` and `.ignore` files name is left out, also where there is no git; so are
+//! hidden files, build output and other people's code. Links are not followed, so nothing outside
+//! the given paths is read. Files come out sorted by path, whatever the number of threads.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use rayon::prelude::*;
+
+use super::{FileId, Language, Position, Skipped, SourceFile, Tree};
+
+/// Files of more bytes are not read, unless the user says otherwise.
+pub const LARGEST_FILE: u64 = 2 * 1024 * 1024;
+
+/// What to walk.
+#[derive(Clone, Debug)]
+pub struct Walk {
+    /// The folder that paths are relative to.
+    pub root: PathBuf,
+    /// Files and folders to read, under the root.
+    pub paths: Vec<PathBuf>,
+    /// Globs of relative paths to leave out.
+    pub exclude: Vec<String>,
+    /// Files of more bytes are skipped, and said to be.
+    pub largest: u64,
+}
+
+/// Why a walk could not be made.
+#[derive(Debug)]
+pub enum WalkError {
+    /// A path that was asked for is not there or can't be read.
+    Path(PathBuf, std::io::Error),
+    /// An exclude glob is no glob.
+    Glob(String),
+}
+
+impl std::fmt::Display for WalkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Path(path, error) => write!(f, "can't read {}: {error}", path.display()),
+            Self::Glob(message) => write!(f, "exclude is not a list of globs: {message}"),
+        }
+    }
+}
+
+/// One file that was found.
+struct Found {
+    path: PathBuf,
+    language: Language,
+    size: u64,
+}
+
+impl Walk {
+    /// Reads every file of the walk. `advance` is called once for each file read, from any thread.
+    ///
+    /// # Errors
+    /// When a path that was asked for is not there, or an exclude glob is malformed. A file found
+    /// inside a folder that can't be read is listed in [`Tree::skipped`] instead.
+    pub fn read(&self, advance: &(dyn Fn() + Sync)) -> Result<Tree, WalkError> {
+        let exclude = globs(&self.exclude)?;
+        let mut skipped = Vec::new();
+        let found = self.find(&exclude, &mut skipped)?;
+        let read = |(path, file): (String, Found)| {
+            let outcome = read(&path, &file, self.largest);
+            advance();
+            outcome
+        };
+        let outcomes: Vec<_> =
+            found.into_iter().collect::<Vec<_>>().into_par_iter().with_max_len(16).map(read).collect();
+        let mut tree = Tree::default();
+        for outcome in outcomes {
+            skipped.extend(outcome.skipped);
+            if let Some(file) = outcome.file {
+                tree.push(|id| SourceFile { id, ..file });
+            }
+        }
+        skipped.sort();
+        tree.skipped = skipped;
+        Ok(tree)
+    }
+
+    /// Lists the files by relative path.
+    fn find(
+        &self,
+        exclude: &GlobSet,
+        skipped: &mut Vec<Skipped>,
+    ) -> Result<BTreeMap<String, Found>, WalkError> {
+        let mut found = BTreeMap::new();
+        for path in &self.paths {
+            fs::metadata(path).map_err(|error| WalkError::Path(path.clone(), error))?;
+            for entry in entries(path) {
+                match entry {
+                    Ok(entry) => self.take(&entry, exclude, &mut found, skipped),
+                    Err(error) => skipped.push(unreadable(&self.root, &error)),
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes an entry of the walk if it is a file of ours.
+    fn take(
+        &self,
+        entry: &DirEntry,
+        exclude: &GlobSet,
+        found: &mut BTreeMap<String, Found>,
+        skipped: &mut Vec<Skipped>,
+    ) {
+        let path = relative(&self.root, entry.path());
+        let Some(kind) = entry.file_type() else { return };
+        // A path that was asked for by name may be a link; those found on the way may not.
+        let metadata = if entry.depth() == 0 { fs::metadata(entry.path()).ok() } else { None };
+        let is_file = metadata.as_ref().map_or(kind.is_file(), fs::Metadata::is_file);
+        let Some(language) = language(&path, entry.path()) else { return };
+        if exclude.is_match(&path) {
+            return;
+        }
+        if !is_file {
+            if kind.is_symlink() {
+                skipped.push(skip(path, "a link, and links are not followed"));
+            }
+            return;
+        }
+        let size = metadata.map_or_else(
+            || entry.metadata().map_or(0, |metadata| metadata.len()),
+            |metadata| metadata.len(),
+        );
+        found.insert(path, Found { path: entry.path().to_owned(), language, size });
+    }
+}
+
+/// The entries under a path, hidden and foreign folders left out.
+fn entries(path: &Path) -> ignore::Walk {
+    WalkBuilder::new(path)
+        .hidden(false)
+        .require_git(false)
+        .git_global(false)
+        .git_exclude(false)
+        .follow_links(false)
+        .filter_entry(|entry| entry.depth() == 0 || wanted(entry))
+        .build()
+}
+
+/// Whether an entry is neither hidden, nor build output, nor other people's code.
+fn wanted(entry: &DirEntry) -> bool {
+    let name = entry.file_name();
+    if name.as_encoded_bytes().starts_with(b".") {
+        return name == ".sqlx";
+    }
+    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
+        return true;
+    }
+    match name.to_str() {
+        Some("node_modules") => false,
+        // A module may be called `target` or `vendor`: those of tools do not lie under `src`.
+        Some("target" | "vendor") => {
+            let parent = entry.path().parent().unwrap_or(Path::new(""));
+            parent.components().any(|part| part.as_os_str() == "src")
+        }
+        _ => true,
+    }
+}
+
+/// The language of a file by its name; `None` for a file that is no business of ours.
+fn language(relative: &str, path: &Path) -> Option<Language> {
+    match path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase).as_deref() {
+        Some("rs") => return Some(Language::Rust),
+        Some("lua") => return Some(Language::Lua),
+        Some("sql") => return Some(Language::Sql),
+        _ => {}
+    }
+    let mut parts = relative.rsplit('/');
+    let name = parts.next()?;
+    let served = match name {
+        "Cargo.toml" | "leaselint.toml" => true,
+        _ => {
+            let query = name.starts_with("query-") && name.ends_with(".json");
+            query && parts.next() == Some(".sqlx")
+        }
+    };
+    served.then_some(Language::Other)
+}
+
+/// A path relative to the root, `/` between parts, no leading `./`.
+#[must_use]
+pub fn relative(root: &Path, path: &Path) -> String {
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    let parts = inside.components().filter_map(|part| match part {
+        std::path::Component::CurDir => None,
+        part => Some(part.as_os_str().to_string_lossy().into_owned()),
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Exclude globs; a name without a `/` is meant at any depth, and a folder with all in it.
+fn globs(patterns: &[String]) -> Result<GlobSet, WalkError> {
+    let mut set = GlobSetBuilder::new();
+    let broken = |error: globset::Error| WalkError::Glob(error.to_string());
+    for pattern in patterns {
+        let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
+        let anywhere = if pattern.contains('/') { String::new() } else { "**/".to_owned() };
+        let pattern = format!("{anywhere}{}", pattern.trim_start_matches('/'));
+        set.add(Glob::new(&pattern).map_err(broken)?);
+        set.add(Glob::new(&format!("{pattern}/**")).map_err(broken)?);
+    }
+    set.build().map_err(broken)
+}
+
+/// What reading a file gave: it, and what is to be said of it.
+struct Outcome {
+    file: Option<SourceFile>,
+    skipped: Option<Skipped>,
+}
+
+fn read(path: &str, found: &Found, largest: u64) -> Outcome {
+    let refuse = |reason: &str| Outcome { file: None, skipped: Some(skip(path.into(), reason)) };
+    let too_large = format!("larger than {largest} bytes (see --max-file-size)");
+    if found.size > largest {
+        return refuse(&too_large);
+    }
+    let bytes = match bytes(&found.path, largest) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return refuse(&too_large),
+        Err(error) => return refuse(&format!("can't be read: {error}")),
+    };
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return refuse("UTF-16, and only UTF-8 is read");
+    }
+    let text = String::from_utf8_lossy(&bytes);
+    let lossy = matches!(text, std::borrow::Cow::Owned(_));
+    let mut file = SourceFile::new(FileId(0), path, found.language, &text);
+    file.lossy = lossy;
+    let skipped = lossy.then(|| Skipped {
+        place: first_replaced(&file),
+        ..skip(path.into(), "not UTF-8: invalid bytes were replaced, and the rest was linted")
+    });
+    Outcome { file: Some(file), skipped }
+}
+
+/// The bytes of a file; `None` when it grew beyond the limit since it was found.
+fn bytes(path: &Path, largest: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= largest).then_some(bytes))
+}
+
+fn first_replaced(file: &SourceFile) -> Option<Position> {
+    let at = file.text.find(char::REPLACEMENT_CHARACTER)?;
+    Some(file.position(u32::try_from(at).ok()?))
+}
+
+fn skip(path: String, reason: &str) -> Skipped {
+    Skipped { path, reason: reason.to_owned(), place: None }
+}
+
+fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
+    let path = match error {
+        ignore::Error::WithPath { path, .. } => relative(root, path),
+        ignore::Error::WithDepth { err, .. } => match err.as_ref() {
+            ignore::Error::WithPath { path, .. } => relative(root, path),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    };
+    skip(path, &format!("can't be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(files: &[(&str, &[u8])], largest: u64, exclude: &[&str]) -> Tree {
+        let root = tempfile::tempdir().unwrap();
+        for (path, bytes) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("/etc/passwd", root.path().join("link.lua")).unwrap();
+        let walk = Walk {
+            root: root.path().to_owned(),
+            paths: vec![root.path().to_owned()],
+            exclude: exclude.iter().map(|&glob| glob.to_owned()).collect(),
+            largest,
+        };
+        walk.read(&|| ()).unwrap()
+    }
+
+    fn paths(tree: &Tree) -> Vec<&str> {
+        tree.files().iter().map(|file| file.path.as_str()).collect()
+    }
+
+    #[test]
+    fn ignored_hidden_and_foreign_files_stay_out() {
+        let tree = walk(
+            &[
+                ("b/x.lua", b"return 1"),
+                ("a.rs", b""),
+                ("a.txt", b""),
+                ("Cargo.toml", b""),
+                (".sqlx/query-1.json", b"{}"),
+                ("query-1.json", b"{}"),
+                (".hidden/x.rs", b""),
+                ("target/x.rs", b""),
+                ("src/target/x.rs", b""),
+                ("b/node_modules/x.lua", b""),
+                ("c/.gitignore", b"*.sql\n!keep.sql"),
+                ("c/out.sql", b""),
+                ("c/keep.sql", b""),
+                ("old/x.rs", b""),
+            ],
+            100,
+            &["old"],
+        );
+        let expected = [
+            ".sqlx/query-1.json",
+            "Cargo.toml",
+            "a.rs",
+            "b/x.lua",
+            "c/keep.sql",
+            "src/target/x.rs",
+        ];
+        assert_eq!(paths(&tree), expected);
+        let skipped: Vec<_> = tree.skipped.iter().map(|skip| skip.path.as_str()).collect();
+        assert_eq!(skipped, ["link.lua"]);
+    }
+
+    #[test]
+    fn large_and_broken_files_are_told() {
+        let tree = walk(
+            &[
+                ("big.lua", b"return 1234567890"),
+                ("bad.lua", b"a\n\xffb"),
+                ("bom.lua", b"\xef\xbb\xbfx"),
+            ],
+            12,
+            &[],
+        );
+        assert_eq!(paths(&tree), ["bad.lua", "bom.lua"]);
+        assert_eq!(tree.text("bad.lua"), Some("a\n\u{fffd}b"));
+        assert_eq!(tree.text("bom.lua"), Some("x"));
+        let told: Vec<_> = tree.skipped.iter().map(|s| (s.path.as_str(), s.place)).collect();
+        assert_eq!(told[0], ("bad.lua", Some(Position { line: 2, column: 1 })));
+        assert_eq!(told[1], ("big.lua", None));
+        assert!(tree.skipped[1].reason.contains("12 bytes"));
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_an_error() {
+        let walk = Walk {
+            root: PathBuf::from("/"),
+            paths: vec![PathBuf::from("/no/such/path")],
+            exclude: Vec::new(),
+            largest: 1,
+        };
+        assert!(walk.read(&|| ()).is_err());
+    }
+}
