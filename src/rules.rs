@@ -1,1 +1,193 @@
-//! The rules: one short file a rule.
+//! The rules: one short file a rule, one page a rule, one list.
+//!
+//! A rule is a question asked of the [`Analysis`]. Its facts (summary, severity, confidence) stand
+//! in the front matter of its page `rules/<id>.md` and nowhere else.
+
+use std::sync::OnceLock;
+
+use crate::analysis::Analysis;
+use crate::config::Settings;
+use crate::finding::{Finding, Findings};
+use crate::source::Span;
+
+/// Declares `RULE` of a rule file: its id and the function that finds.
+macro_rules! rule {
+    ($id:literal, $check:path) => {
+        /// The rule of this file.
+        pub static RULE: $crate::rules::Rule = $crate::rules::Rule::new(
+            $id,
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/rules/", $id, ".md")),
+            $check,
+        );
+    };
+}
+
+/// The front matter of a rule's page.
+pub mod page;
+/// Which rule stands where several hold at one place.
+pub mod precedence;
+
+pub mod setnx_without_expiry;
+pub mod expiry_not_atomic;
+pub mod unconditional_del;
+pub mod get_then_del;
+pub mod unconditional_pexpire;
+pub mod lock_across_http;
+pub mod ignored_row_count;
+pub mod pii_in_key;
+pub mod cross_slot_keys;
+pub mod undeclared_script_key;
+pub mod syntax_error;
+pub mod analysis_limit;
+pub mod malformed_allow;
+pub mod unknown_rule;
+pub mod unused_allow;
+
+pub use page::RuleInfo;
+
+/// Every rule, in the order of the README.
+pub static RULES: &[&Rule] = &[
+    &setnx_without_expiry::RULE,
+    &expiry_not_atomic::RULE,
+    &unconditional_del::RULE,
+    &get_then_del::RULE,
+    &unconditional_pexpire::RULE,
+    &lock_across_http::RULE,
+    &ignored_row_count::RULE,
+    &pii_in_key::RULE,
+    &cross_slot_keys::RULE,
+    &undeclared_script_key::RULE,
+    &syntax_error::RULE,
+    &analysis_limit::RULE,
+    &malformed_allow::RULE,
+    &unknown_rule::RULE,
+    &unused_allow::RULE,
+];
+
+/// A rule: its name, its page, and the function that finds.
+pub struct Rule {
+    /// Its id, in kebab case: names the defect and reads after "allow".
+    pub id: &'static str,
+    /// The text of its page.
+    pub page: &'static str,
+    /// Reports every place where the rule holds.
+    pub check: fn(&Analysis<'_>, &mut Findings),
+    info: OnceLock<RuleInfo>,
+}
+
+impl Rule {
+    /// A rule of the given page.
+    #[must_use]
+    pub const fn new(
+        id: &'static str,
+        page: &'static str,
+        check: fn(&Analysis<'_>, &mut Findings),
+    ) -> Self {
+        Self { id, page, check, info: OnceLock::new() }
+    }
+
+    /// What the page's front matter says.
+    pub fn info(&self) -> &RuleInfo {
+        self.info.get_or_init(|| RuleInfo::of_page(self.id, self.page).unwrap_or_default())
+    }
+
+    /// A finding of this rule with the severity and confidence of its page. `message` is what is
+    /// wrong, lower case, without a full stop.
+    pub fn finding(&self, primary: Span, message: impl Into<String>) -> Finding {
+        let info = self.info();
+        Finding {
+            rule: self.id,
+            severity: info.severity,
+            confidence: info.confidence,
+            primary,
+            message: message.into(),
+            help: String::new(),
+            steps: Vec::new(),
+            fixes: Vec::new(),
+            subject: String::new(),
+            function: None,
+        }
+    }
+
+    /// Whether the settings ask for this rule.
+    pub fn is_active(&self, settings: &Settings) -> bool {
+        let named = |list: &[String]| list.iter().any(|id| id == self.id);
+        let chosen = if settings.select.is_empty() {
+            !self.info().pedantic
+        } else {
+            named(&settings.select)
+        };
+        (chosen || named(&settings.extend_select)) && !named(&settings.ignore)
+    }
+}
+
+/// The rule of this id.
+#[must_use]
+pub fn find(id: &str) -> Option<&'static Rule> {
+    RULES.iter().copied().find(|rule| rule.id == id)
+}
+
+/// The id nearest to a word that is none, if one is near enough to be meant.
+#[must_use]
+pub fn nearest(word: &str) -> Option<&'static str> {
+    let distance = |rule: &&Rule| edit_distance(word, rule.id);
+    let best = RULES.iter().copied().min_by_key(distance)?;
+    (distance(&best) <= best.id.len() / 3).then_some(best.id)
+}
+
+/// How many single-character edits lead from one word to another.
+fn edit_distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (index, left) in from.chars().take(100).enumerate() {
+        let mut diagonal = index;
+        let mut before = index + 1;
+        for (cell, right) in row.iter_mut().skip(1).zip(&to) {
+            let replaced = diagonal + usize::from(left != *right);
+            diagonal = *cell;
+            *cell = replaced.min(*cell + 1).min(before + 1);
+            before = *cell;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = index + 1;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+/// Everything that the active rules find, in the order of their places.
+#[must_use]
+pub fn run(analysis: &Analysis<'_>, settings: &Settings) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    for rule in RULES.iter().filter(|rule| rule.is_active(settings)) {
+        (rule.check)(analysis, &mut findings);
+    }
+    precedence::most_specific(findings.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_find_their_rule() {
+        assert_eq!(edit_distance("kitten", "sitting"), 3);
+        assert_eq!(nearest("unconditional-dell"), Some("unconditional-del"));
+        assert_eq!(nearest("no-such-thing"), None);
+    }
+
+    #[test]
+    fn selecting_is_alone_extending_is_too_and_ignoring_wins() {
+        let rule = find("unconditional-del").unwrap();
+        let list = |id: &str| vec![id.to_owned()];
+        assert!(rule.is_active(&Settings::default()));
+        assert!(!rule.is_active(&Settings { select: list("pii-in-key"), ..Settings::default() }));
+        let both = Settings {
+            select: list("pii-in-key"),
+            extend_select: list("unconditional-del"),
+            ..Settings::default()
+        };
+        assert!(rule.is_active(&both));
+        assert!(!rule.is_active(&Settings { ignore: list("unconditional-del"), ..both }));
+    }
+}

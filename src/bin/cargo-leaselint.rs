@@ -1,3 +1,12 @@
 //! The `cargo leaselint` binary: the same program.
 
-fn main() {}
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    leaselint::cli::run(std::env::args_os().collect())
+}

@@ -1,0 +1,134 @@
+//! `leaselint check`: walk, link, analyse, ask the rules, filter, report.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::arguments::{CheckArguments, Color, FormatName};
+use super::progress::Progress;
+use super::{CLEAN, FOUND, Failure, output, settings};
+use crate::analysis::Analysis;
+use crate::config::Settings;
+use crate::filter::{self, Filtered};
+use crate::link::Program;
+use crate::report::{self, Format, Report, Style};
+use crate::rules;
+use crate::source::walk::{LARGEST_FILE, Walk};
+use crate::source::{Skipped, Tree};
+
+/// What a run gives.
+pub struct Linted {
+    /// The program as it was linked.
+    pub program: Program,
+    /// The findings to show.
+    pub filtered: Filtered,
+    /// Files that were not read, or not in full.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Lints a tree that was read.
+#[must_use]
+pub fn lint(tree: Arc<Tree>, settings: Settings) -> Linted {
+    let mut skipped = tree.skipped.clone();
+    let program = Program::build(tree, settings.clone());
+    let found = rules::run(&Analysis::new(&program), &settings);
+    let filtered = filter::apply(found, &program, &settings);
+    skipped.extend(problems(&program));
+    skipped.sort();
+    skipped.dedup();
+    Linted { program, filtered, skipped }
+}
+
+/// What the front-ends could not read, by file and place.
+fn problems(program: &Program) -> impl Iterator<Item = Skipped> {
+    program.problems.iter().filter_map(|problem| {
+        let file = program.tree.file(problem.span.file)?;
+        Some(Skipped {
+            path: file.path.clone(),
+            reason: problem.message.clone(),
+            place: Some(file.position(problem.span.start)),
+        })
+    })
+}
+
+/// Runs the command.
+pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failure> {
+    let root = root(&arguments.paths)?;
+    let settings = settings::load(arguments, &root)?;
+    let failing = settings.failing_severity();
+    let progress = Progress::start();
+    let walk = Walk {
+        paths: arguments.paths.iter().map(|path| root.place(path)).collect::<Result<_, _>>()?,
+        root: root.folder,
+        exclude: settings.exclude.clone(),
+        largest: settings.max_file_size.unwrap_or(LARGEST_FILE),
+    };
+    let tree = Arc::new(walk.read(&|| progress.advance())?);
+    progress.say("linking and asking the rules");
+    let linted = lint(Arc::clone(&tree), settings);
+    progress.finish();
+    let report = Report {
+        findings: &linted.filtered.shown,
+        tree: &tree,
+        skipped: &linted.skipped,
+        allowed: linted.filtered.allowed,
+        hidden: linted.filtered.hidden,
+    };
+    let format = match arguments.format {
+        FormatName::Human => Format::Human,
+        FormatName::Json => Format::Json,
+    };
+    let mut bytes = Vec::new();
+    report::write(format, &report, Style { color: wants(color) }, &mut bytes)?;
+    output(&bytes)?;
+    let fails = linted.filtered.shown.iter().any(|finding| finding.severity >= failing);
+    Ok(if fails { FOUND } else { CLEAN })
+}
+
+/// Whether to colour what goes to the output.
+fn wants(color: Color) -> bool {
+    match color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => {
+            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            !refused && std::io::stdout().is_terminal()
+        }
+    }
+}
+
+/// The folder that paths in reports are relative to.
+pub(super) struct Root {
+    /// Its absolute path, links resolved.
+    pub folder: PathBuf,
+}
+
+impl Root {
+    /// The place of an argument under the root.
+    fn place(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let place = absolute(path)?;
+        Ok(if place.starts_with(&self.folder) { place } else { self.folder.clone() })
+    }
+}
+
+/// The current folder when all paths lie in it; else the folder that holds them all.
+fn root(paths: &[PathBuf]) -> Result<Root, Failure> {
+    let here = absolute(Path::new("."))?;
+    let places = paths.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
+    if places.iter().all(|place| place.starts_with(&here)) {
+        return Ok(Root { folder: here });
+    }
+    let folders = places.iter().map(|place| {
+        if place.is_dir() { place.clone() } else { place.parent().unwrap_or(place).to_owned() }
+    });
+    let shared = folders.reduce(|left, right| {
+        let both = left.components().zip(right.components());
+        both.take_while(|(left, right)| left == right).map(|(part, _)| part).collect()
+    });
+    Ok(Root { folder: shared.unwrap_or(here) })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    path.canonicalize()
+        .map_err(|error| Failure(format!("can't read {}: {error}", path.display())))
+}

@@ -1,0 +1,277 @@
+//! The report for people: a headline, the code, the steps that show it, what to do.
+//!
+//! The only user of `miette`. It scans a source from its first byte for every label, so it is given
+//! sources that know where their lines begin. Nothing a file's text or name says reaches the
+//! terminal as a control: such characters are shown as a mark of the same length in bytes.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError,
+    MietteSpanContents, SourceCode, SourceSpan, SpanContents,
+};
+
+use super::{Report, Style, tally};
+use crate::config::Severity;
+use crate::finding::Finding;
+use crate::rules;
+use crate::source::{FileId, SourceFile, Span, Tree};
+
+/// How wide lines may grow, whatever the terminal: the same bytes everywhere.
+const WIDTH: usize = 110;
+
+/// A line longer than this is shown in part.
+const LONGEST_LINE: usize = 400;
+
+/// Writes all findings, what was skipped, and a line that sums up.
+pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
+    let sources = sources(report);
+    let handler = handler(style);
+    for finding in report.findings {
+        let mut text = String::new();
+        let shown = Shown::new(finding, report.tree, &sources);
+        handler.render_report(&mut text, &shown).map_err(io::Error::other)?;
+        // The renderer pads some lines with blanks.
+        for line in text.lines() {
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        writeln!(out)?;
+    }
+    for skipped in report.skipped {
+        let place = skipped.place.map(|at| format!(":{}:{}", at.line, at.column));
+        let (path, place) = (clean(&skipped.path), place.unwrap_or_default());
+        writeln!(out, "not linted in full: {path}{place}: {}", clean(&skipped.reason))?;
+    }
+    writeln!(out, "{}", sum(report))
+}
+
+fn handler(style: Style) -> GraphicalReportHandler {
+    let theme =
+        if style.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    GraphicalReportHandler::new_themed(theme)
+        .with_width(WIDTH)
+        .with_links(false)
+        .with_context_lines(1)
+        .with_break_words(false)
+}
+
+/// `2 errors, 1 warning in 31 files (1 allowed)`.
+fn sum(report: &Report<'_>) -> String {
+    let (errors, warnings, notes) = tally(report.findings);
+    let counted = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        _ => Some(format!("{count} {word}s")),
+    };
+    let found = [(errors, "error"), (warnings, "warning"), (notes, "note")];
+    let found: Vec<_> = found.into_iter().filter_map(|(n, word)| counted(n, word)).collect();
+    let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
+    let files = report.tree.files().len();
+    let files = counted(files, "file").unwrap_or_else(|| "no files".to_owned());
+    let aside = [(report.allowed, "allowed"), (report.hidden, "hidden")];
+    let aside: Vec<_> =
+        aside.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
+    let aside = if aside.is_empty() { String::new() } else { format!(" ({})", aside.join(", ")) };
+    format!("{found} in {files}{aside}")
+}
+
+/// A file's text and name, fit for a terminal.
+struct Source<'r> {
+    file: &'r SourceFile,
+    name: String,
+    text: Cow<'r, str>,
+}
+
+fn sources<'r>(report: &Report<'r>) -> BTreeMap<FileId, Source<'r>> {
+    let steps = report.findings.iter().flat_map(|finding| &finding.steps).map(|step| step.span);
+    let spans = report.findings.iter().map(|finding| finding.primary).chain(steps);
+    let ids: std::collections::BTreeSet<FileId> = spans.map(|span| span.file).collect();
+    let source = |id: FileId| {
+        let file = report.tree.file(id)?;
+        Some((id, Source { file, name: clean(&file.path).into_owned(), text: clean(&file.text) }))
+    };
+    ids.into_iter().filter_map(source).collect()
+}
+
+/// The text with each character that could steer a terminal replaced by a mark of as many bytes.
+fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mark = |character: char| match character {
+        plain if !steers(plain) => plain,
+        control if control.len_utf8() == 1 => '?',
+        control if control.len_utf8() == 2 => '¿',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    Cow::Owned(text.chars().map(mark).collect())
+}
+
+/// Whether a character is a control, or turns the direction of what follows.
+fn steers(character: char) -> bool {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || (character.is_control() && !matches!(character, '\n' | '\t' | '\r'))
+}
+
+impl SourceCode for Source<'_> {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        before: usize,
+        after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let lines = &self.file.lines;
+        let first = lines.line(offset(span.offset()));
+        let last = lines.line(offset(span.offset() + span.len().saturating_sub(1)));
+        let from = first.saturating_sub(offset(before)).max(1);
+        let to = last.saturating_add(offset(after)).min(lines.count());
+        let mut start = lines.start(from).unwrap_or(0) as usize;
+        let mut end = lines.start(to + 1).map_or(self.text.len(), |next| next as usize);
+        let longest = (from..=to).map(|line| lines.text(&self.text, line).len()).max();
+        if longest.unwrap_or(0) > LONGEST_LINE {
+            start = self.border(span.offset().saturating_sub(LONGEST_LINE / 4)).max(start);
+            end = self.border(span.offset() + span.len() + LONGEST_LINE / 4).min(end);
+        }
+        let place = self.file.position(offset(start));
+        let data = self.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            data,
+            SourceSpan::new(start.into(), end - start),
+            place.line as usize - 1,
+            place.column as usize - 1,
+            (to - from + 1) as usize,
+        )))
+    }
+}
+
+impl Source<'_> {
+    /// The nearest character border at or before an offset.
+    fn border(&self, at: usize) -> usize {
+        let at = at.min(self.text.len());
+        (0..=at).rev().find(|at| self.text.is_char_boundary(*at)).unwrap_or(0)
+    }
+}
+
+/// A finding, or one of its steps in another file, as miette wants to see it.
+struct Shown<'r> {
+    headline: String,
+    rule: Option<&'static str>,
+    severity: Severity,
+    help: Option<String>,
+    source: Option<&'r Source<'r>>,
+    labels: Vec<(Span, Option<String>, bool)>,
+    elsewhere: Vec<Shown<'r>>,
+}
+
+impl<'r> Shown<'r> {
+    fn new(
+        finding: &Finding,
+        tree: &Tree,
+        sources: &'r BTreeMap<FileId, Source<'r>>,
+    ) -> Self {
+        let home = finding.primary.file;
+        let mut labels = vec![(finding.primary, None, true)];
+        let mut elsewhere: Vec<Self> = Vec::new();
+        for (step, number) in finding.steps.iter().zip(1..) {
+            let words = format!("{number}. {}", clean(&step.message));
+            if step.span.file != home {
+                elsewhere.push(Self::step(step.span, words, sources));
+            } else if step.span == finding.primary {
+                if let Some((_, label, _)) = labels.first_mut() {
+                    *label = Some(words);
+                }
+            } else {
+                labels.push((step.span, Some(words), false));
+            }
+        }
+        let info = rules::find(finding.rule).map(rules::Rule::info);
+        let more = info.map(|info| format!("see: {}", info.url));
+        let help = [clean(&finding.help).into_owned(), more.unwrap_or_default()];
+        let help: Vec<_> = help.into_iter().filter(|part| !part.is_empty()).collect();
+        let (start, end) = (finding.primary.start as usize, finding.primary.end as usize);
+        let in_file = tree.file(home).is_some_and(|file| file.text.get(start..end).is_some());
+        Self {
+            headline: format!("{}: {}", finding.severity.word(), clean(&finding.message)),
+            rule: Some(finding.rule),
+            severity: finding.severity,
+            help: (!help.is_empty()).then(|| help.join("\n")),
+            source: if in_file { sources.get(&home) } else { None },
+            labels,
+            elsewhere,
+        }
+    }
+
+    fn step(span: Span, words: String, sources: &'r BTreeMap<FileId, Source<'r>>) -> Self {
+        Self {
+            headline: words,
+            rule: None,
+            severity: Severity::Note,
+            help: None,
+            source: sources.get(&span.file),
+            labels: vec![(span, None, true)],
+            elsewhere: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline)
+    }
+}
+
+impl fmt::Debug for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Shown<'_> {}
+
+impl Diagnostic for Shown<'_> {
+    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.rule.map(|rule| Box::new(rule) as Box<dyn fmt::Display>)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(match self.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Note => miette::Severity::Advice,
+        })
+    }
+
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        self.source?;
+        let label = |(span, words, primary): &(Span, Option<String>, bool)| {
+            let place =
+                SourceSpan::new((span.start as usize).into(), (span.end - span.start) as usize);
+            if *primary {
+                LabeledSpan::new_primary_with_span(words.clone(), place)
+            } else {
+                LabeledSpan::new_with_span(words.clone(), place)
+            }
+        };
+        Some(Box::new(self.labels.iter().map(label)))
+    }
+
+    fn related<'a>(&'a self) -> Option<Box<dyn Iterator<Item = &'a dyn Diagnostic> + 'a>> {
+        if self.elsewhere.is_empty() {
+            return None;
+        }
+        Some(Box::new(self.elsewhere.iter().map(|shown| shown as &dyn Diagnostic)))
+    }
+}

@@ -1,0 +1,65 @@
+//! One place, one finding: where several rules hold at one place, the most specific stands.
+
+use crate::finding::Finding;
+use crate::source::Span;
+
+/// The rule on the left stands; the one on the right goes where it says the same place.
+const STANDS_OVER: &[(&str, &str)] = &[
+    ("expiry-not-atomic", "setnx-without-expiry"),
+    ("expiry-not-atomic", "unconditional-pexpire"),
+    ("get-then-del", "unconditional-del"),
+    ("fence-not-compared", "unfenced-write"),
+    ("lease-shorter-than-work", "lock-across-http"),
+    ("transaction-across-http", "publish-in-transaction"),
+    ("lock-across-http", "lock-across-transaction"),
+    // A client's GET and SET is the first; SQL's SELECT and UPDATE, which only the second sees as
+    // such, is the second.
+    ("read-modify-write", "check-then-act"),
+    ("cross-slot-keys", "undeclared-script-key"),
+];
+
+/// Drops each finding that a more specific one speaks for: the specific one has its primary place
+/// or one of its steps where the other has its primary place.
+#[must_use]
+pub fn most_specific(findings: Vec<Finding>) -> Vec<Finding> {
+    let spoken_for = |general: &Finding| {
+        findings.iter().any(|specific| {
+            STANDS_OVER.contains(&(specific.rule, general.rule)) && speaks_of(specific, general)
+        })
+    };
+    let keep: Vec<bool> = findings.iter().map(|finding| !spoken_for(finding)).collect();
+    let kept = findings.into_iter().zip(keep).filter(|(_, keep)| *keep);
+    kept.map(|(finding, _)| finding).collect()
+}
+
+fn speaks_of(specific: &Finding, general: &Finding) -> bool {
+    let steps = specific.steps.iter().map(|step| step.span);
+    std::iter::once(specific.primary).chain(steps).any(|span| overlap(span, general.primary))
+}
+
+fn overlap(left: Span, right: Span) -> bool {
+    left.file == right.file && left.start < right.end && right.start < left.end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::find;
+    use crate::source::FileId;
+
+    #[test]
+    fn the_specific_rule_stands_at_its_place_and_its_steps() {
+        let span = |start: u32| Span::new(FileId(0), start, start + 3);
+        let at = |rule: &str, start: u32| find(rule).unwrap().finding(span(start), "x");
+        let left = most_specific(vec![
+            at("setnx-without-expiry", 10),
+            at("setnx-without-expiry", 90),
+            at("expiry-not-atomic", 50).step(span(10), "taken here"),
+            at("unconditional-del", 50),
+        ]);
+        let left: Vec<_> = left.iter().map(|f| (f.rule, f.primary.start)).collect();
+        let expected =
+            [("setnx-without-expiry", 90), ("expiry-not-atomic", 50), ("unconditional-del", 50)];
+        assert_eq!(left, expected);
+    }
+}
