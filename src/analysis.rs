@@ -2,6 +2,8 @@
 
 use crate::link::Program;
 
+pub mod guard;
+
 /// A linked program with everything that was found out about it. Rules see this and nothing below.
 pub struct Analysis<'p> {
     /// The program.

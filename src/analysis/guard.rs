@@ -1,0 +1,190 @@
+//! Whether an owner comparison stands before a command on a lease key.
+//!
+//! This is a *must* question: [`OwnerCheck::Checked`] means that every path from the body's entry
+//! to the operation passes the side of a test on which the lease is the caller's own. It knows no
+//! language: a Lua script that compares before DEL and a client that reads, compares, returns early
+//! and deletes are the same shape. Whether comparison and command are one atomic unit is for the
+//! caller to say: in a script they are, in client code they are not.
+//!
+//! What counts, for a key: a value read from it equals one that came from outside (an argument, a
+//! parameter, a field), on either side, through locals, converted, as a field of decoded JSON; an
+//! outside field or member is in it (HEXISTS, HGET, SISMEMBER, ZSCORE, ZREM of one); it was just
+//! taken (SET NX won); it is not there at all. GETDEL, GETSET and DEL compare nothing.
+//!
+//! A body is looked at alone. For a closure, ask again at the operation that creates it in the
+//! body around it; for a helper, at its calls.
+
+use std::cmp::Reverse;
+
+use crate::ir::body::{BlockId, Body, OpId, Terminator};
+use crate::ir::effect::{Effect, EffectKind, Key};
+use crate::source::Span;
+
+mod test;
+mod value;
+
+use value::Values;
+
+/// Whether every path to an operation has compared the owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerCheck {
+    /// Yes.
+    Checked {
+        /// The test; where paths have different ones, the strongest, then the first.
+        by: Span,
+        /// What it says.
+        kind: CheckKind,
+    },
+    /// Some path has not.
+    Unchecked,
+    /// Some path has only a test whose meaning is out of sight (a helper that was not resolved, a
+    /// closure, a script's answer); or the operation is no command with a key.
+    Unknown,
+}
+
+/// What a test says of the lease, weakest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CheckKind {
+    /// Nobody holds it.
+    Absent,
+    /// The caller has just taken it.
+    Acquired,
+    /// The caller's token is in it.
+    Owner,
+}
+
+/// What is known on every path to a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fact {
+    kind: CheckKind,
+    by: Span,
+    /// Whether the test's meaning is out of sight.
+    opaque: bool,
+}
+
+impl Fact {
+    /// Both hold, one after the other.
+    fn and(self, other: Self) -> Self {
+        match (self.opaque, other.opaque) {
+            (true, false) => other,
+            (false, true) => self,
+            _ => self.stronger(other),
+        }
+    }
+
+    /// One holds on some paths, the other on the rest.
+    fn meet(self, other: Self) -> Self {
+        Self { opaque: self.opaque || other.opaque, ..self.stronger(other) }
+    }
+
+    fn stronger(self, other: Self) -> Self {
+        let rank = |fact: &Self| (fact.kind, Reverse(fact.by));
+        if rank(&other) > rank(&self) { other } else { self }
+    }
+}
+
+/// Whether the owner of any key of the command at an operation was compared on every path to it.
+#[must_use]
+pub fn owner_checked(body: &Body, effects: &[Effect], at: OpId) -> OwnerCheck {
+    let commands = effects.iter().filter(|effect| effect.site.op == at);
+    let mut answers = commands
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::Redis(command) => Some(&command.keys),
+            _ => None,
+        })
+        .flatten()
+        .map(|key| owner_of_key_checked(body, effects, at, key));
+    let Some(first) = answers.next() else { return OwnerCheck::Unknown };
+    answers.fold(first, better)
+}
+
+fn better(left: OwnerCheck, right: OwnerCheck) -> OwnerCheck {
+    match (left, right) {
+        (OwnerCheck::Checked { kind: a, .. }, OwnerCheck::Checked { kind: b, .. }) => {
+            if b > a {
+                right
+            } else {
+                left
+            }
+        }
+        (OwnerCheck::Checked { .. }, _) | (OwnerCheck::Unknown, OwnerCheck::Unchecked) => left,
+        _ => right,
+    }
+}
+
+/// Whether the owner in this key was compared on every path to an operation.
+#[must_use]
+pub fn owner_of_key_checked(body: &Body, effects: &[Effect], at: OpId, key: &Key) -> OwnerCheck {
+    let block = body.operations().find(|(_, op, _)| *op == at).map(|(block, ..)| block);
+    let Some(block) = block else { return OwnerCheck::Unknown };
+    let values = Values { body, effects, key };
+    match facts(&values).get(block.0 as usize) {
+        Some(Some(Some(fact))) if !fact.opaque => {
+            OwnerCheck::Checked { by: fact.by, kind: fact.kind }
+        }
+        Some(Some(None)) => OwnerCheck::Unchecked,
+        // No path from the entry comes there, or the test is out of sight.
+        _ => OwnerCheck::Unknown,
+    }
+}
+
+/// What is known where each block begins: `None` as long as no path is known to come there,
+/// `Some(None)` when some path brings nothing.
+fn facts(values: &Values<'_>) -> Vec<Option<Option<Fact>>> {
+    let blocks = &values.body.blocks;
+    let edges = edges(values);
+    let mut facts: Vec<Option<Option<Fact>>> = vec![None; blocks.len()];
+    if let Some(entry) = facts.first_mut() {
+        *entry = Some(None);
+    }
+    // Facts only get weaker, block by block; the bound is for bodies that no front-end makes.
+    for _ in 0..blocks.len().saturating_add(2) {
+        let mut changed = false;
+        for edge in &edges {
+            let Some(before) = facts.get(edge.from.0 as usize).copied().flatten() else { continue };
+            let brought = match (before, edge.fact) {
+                (Some(before), Some(fact)) => Some(before.and(fact)),
+                (before, fact) => before.or(fact),
+            };
+            let Some(slot) = facts.get_mut(edge.to.0 as usize) else { continue };
+            let after = match *slot {
+                None => brought,
+                Some(known) => known.zip(brought).map(|(known, brought)| known.meet(brought)),
+            };
+            changed |= *slot != Some(after);
+            *slot = Some(after);
+        }
+        if !changed {
+            break;
+        }
+    }
+    facts
+}
+
+/// A way from block to block, and what taking it says.
+struct Edge {
+    from: BlockId,
+    to: BlockId,
+    fact: Option<Fact>,
+}
+
+fn edges(values: &Values<'_>) -> Vec<Edge> {
+    let mut edges = Vec::new();
+    for (index, block) in values.body.blocks.iter().enumerate() {
+        let from = BlockId(u32::try_from(index).unwrap_or(u32::MAX));
+        let Terminator::Branch { test, then, otherwise, span } = &block.end else {
+            let successors = block.end.successors().into_iter();
+            edges.extend(successors.map(|to| Edge { from, to, fact: None }));
+            continue;
+        };
+        for (to, truth) in [(*then, true), (*otherwise, false)] {
+            edges.push(Edge { from, to, fact: test::fact(values, test, truth, *span) });
+        }
+    }
+    // An entry that is also a loop's head keeps what its first way in brings: nothing.
+    edges.retain(|edge| edge.to != BlockId(0));
+    edges
+}
+
+#[cfg(test)]
+mod tests;
