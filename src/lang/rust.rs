@@ -5,6 +5,7 @@ use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId};
 use crate::source::{SourceFile, Tree};
 
+pub(crate) mod lower;
 pub(crate) mod slice;
 pub(crate) mod span;
 pub(crate) mod types;
@@ -17,7 +18,7 @@ impl Frontend for RustFrontend {
         FileIndex::new(file.id)
     }
 
-    fn lower(&self, _file: &SourceFile, _index: &FileIndex, _item: ItemId, _tree: &Tree) -> Lowered {
-        Lowered::default()
+    fn lower(&self, file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
+        lower::lower(file, index, item, tree)
     }
 }

@@ -1,0 +1,418 @@
+//! Blocks, variables and scopes of one body while it is being built.
+//!
+//! A [`Frame`] is one body under construction. Variables live in an environment that is copied
+//! where paths part and joined where they meet; [`Merge`] is such a meeting place. A variable keeps
+//! its slot while its scope is open, so that environments of different paths can be compared slot
+//! by slot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::body::{BlockId, Body, BodyIndex, BodyKind, OpId, OpKind, Terminator, Test};
+use crate::ir::index::TypeRef;
+use crate::ir::value::{Literal, Pattern, ValueId, ValueKind};
+use crate::source::Span;
+
+/// Position of a variable in an environment.
+pub(super) type Slot = usize;
+
+/// What a variable stands for at one point.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Binding {
+    /// The value.
+    pub value: ValueId,
+    /// Whether it was moved out on every path to here.
+    pub moved: bool,
+}
+
+/// The variables of one lexical scope, in order of declaration.
+#[derive(Debug, Default)]
+pub(super) struct Scope {
+    /// Names and their slots; a later one hides an earlier one.
+    pub names: Vec<(String, Slot)>,
+    /// Slots that have something to do when the scope ends.
+    pub owned: Vec<Slot>,
+}
+
+/// A place where paths meet: a block and the environment of each way in.
+#[derive(Debug)]
+pub(super) struct Merge {
+    /// The block.
+    pub block: BlockId,
+    /// One environment, and the value carried, a way in.
+    pub incoming: Vec<(Vec<Binding>, Option<ValueId>)>,
+}
+
+/// A target of `break` and `continue`.
+#[derive(Debug)]
+pub(super) struct Jump {
+    /// The label, without the quote.
+    pub label: Option<String>,
+    /// Where `continue` goes; `None` for a labelled block.
+    pub again: Option<BlockId>,
+    /// Where `break` goes.
+    pub exit: Merge,
+    /// How many scopes are open outside.
+    pub scopes: usize,
+    /// Loop-carried variables: slot and its placeholder join.
+    pub carried: Vec<(Slot, ValueId)>,
+}
+
+/// A variable as a nested body sees it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// Its value in the body that declares it.
+    pub value: ValueId,
+    /// Whether that body would have to drop it.
+    pub owned: bool,
+    name: Option<String>,
+    ty: Option<TypeRef>,
+    span: Span,
+}
+
+/// One body under construction.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Its number.
+    pub index: BodyIndex,
+    /// What is there so far.
+    pub body: Body,
+    /// Open scopes, innermost last; the first holds parameters.
+    pub scopes: Vec<Scope>,
+    /// Open loops and labelled blocks, innermost last.
+    pub jumps: Vec<Jump>,
+    /// Values by slot.
+    pub env: Vec<Binding>,
+    /// How many loops are around the current point.
+    pub loop_depth: u32,
+    /// Whether this body takes what it names of the outer ones by value.
+    pub moves: bool,
+    /// Variables of outer bodies that this one names.
+    pub captures: BTreeMap<String, ValueId>,
+    /// Values that only borrow: nothing happens when they go out of scope.
+    pub borrows: BTreeSet<ValueId>,
+    /// Captures that this body has to drop when it ends.
+    taken: Vec<ValueId>,
+    cursor: BlockId,
+    ended: bool,
+    live: bool,
+    unit: Option<ValueId>,
+}
+
+impl Frame {
+    /// A frame that stands at the entry of an empty body.
+    pub fn new(index: BodyIndex, body: Body) -> Self {
+        Self {
+            index,
+            body,
+            scopes: vec![Scope::default()],
+            jumps: Vec::new(),
+            env: Vec::new(),
+            loop_depth: 0,
+            moves: false,
+            captures: BTreeMap::new(),
+            borrows: BTreeSet::new(),
+            taken: Vec::new(),
+            cursor: BlockId(0),
+            ended: false,
+            live: true,
+            unit: None,
+        }
+    }
+
+    /// Whether the current point can be reached.
+    pub fn live(&self) -> bool {
+        self.live
+    }
+
+    /// The current block; after a jump, a new one that nothing leads to.
+    fn here(&mut self) -> BlockId {
+        if self.ended {
+            self.cursor = self.body.add_block(self.loop_depth);
+            self.ended = false;
+        }
+        self.cursor
+    }
+
+    /// Adds an operation at the current point.
+    pub fn op(&mut self, kind: OpKind, span: Span) -> OpId {
+        let block = self.here();
+        self.body.add_op(block, kind, span)
+    }
+
+    /// Adds a value.
+    pub fn value(&mut self, kind: ValueKind, span: Span) -> ValueId {
+        self.body.add_value(kind, span)
+    }
+
+    /// The one `()` of this body.
+    pub fn unit(&mut self) -> ValueId {
+        if let Some(unit) = self.unit {
+            return unit;
+        }
+        let span = self.body.span;
+        let unit = self.value(ValueKind::Literal(Literal::Unit), span);
+        self.unit = Some(unit);
+        unit
+    }
+
+    /// Ends the current block; what follows is not reached until a block is entered.
+    pub fn end(&mut self, end: Terminator) {
+        let block = self.here();
+        self.body.end(block, end);
+        self.ended = true;
+        self.live = false;
+    }
+
+    /// A meeting place at the current loop depth.
+    pub fn merge(&mut self) -> Merge {
+        self.merge_at(self.loop_depth)
+    }
+
+    /// A meeting place at a loop depth.
+    pub fn merge_at(&mut self, loop_depth: u32) -> Merge {
+        Merge { block: self.body.add_block(loop_depth), incoming: Vec::new() }
+    }
+
+    /// Goes to a meeting place with a value; nothing when the current point is not reached.
+    pub fn goto(&mut self, merge: &mut Merge, value: Option<ValueId>) {
+        if self.live {
+            merge.incoming.push((self.env.clone(), value));
+            self.end(Terminator::Goto(merge.block));
+        }
+    }
+
+    /// Branches to two meeting places.
+    pub fn branch(&mut self, test: Test, yes: &mut Merge, no: &mut Merge, span: Span) {
+        if self.live {
+            yes.incoming.push((self.env.clone(), None));
+            no.incoming.push((self.env.clone(), None));
+        }
+        self.end(Terminator::Branch { test, then: yes.block, otherwise: no.block, span });
+    }
+
+    /// Branches on a pattern; a pattern that always matches only goes on.
+    pub fn matches(
+        &mut self,
+        value: ValueId,
+        pattern: Pattern,
+        yes: &mut Merge,
+        no: &mut Merge,
+        span: Span,
+    ) {
+        if pattern.always() {
+            self.goto(yes, None);
+        } else {
+            self.branch(Test::Matches { value, pattern }, yes, no, span);
+        }
+    }
+
+    /// Goes to one of several places, with nothing known of which.
+    pub fn choose(&mut self, places: &mut [Merge]) {
+        if self.live {
+            for place in places.iter_mut() {
+                place.incoming.push((self.env.clone(), None));
+            }
+        }
+        self.end(Terminator::Choice(places.iter().map(|place| place.block).collect()));
+    }
+
+    /// Continues in a meeting place; gives the value that its ways in carry.
+    pub fn enter(&mut self, merge: Merge, span: Span) -> Option<ValueId> {
+        self.cursor = merge.block;
+        self.ended = false;
+        self.live = !merge.incoming.is_empty();
+        let Some((first, _)) = merge.incoming.first() else { return None };
+        let shared = merge.incoming.iter().map(|(env, _)| env.len()).min().unwrap_or(0);
+        let mut env: Vec<Binding> = first.iter().copied().take(shared).collect();
+        for (slot, binding) in env.iter_mut().enumerate() {
+            let ways: Vec<Binding> =
+                merge.incoming.iter().filter_map(|(env, _)| env.get(slot).copied()).collect();
+            binding.moved = ways.iter().all(|way| way.moved);
+            let values = ways.iter().map(|way| way.value).collect();
+            binding.value = self.join(values, span);
+        }
+        self.env = env;
+        let values: Vec<ValueId> = merge.incoming.iter().filter_map(|(_, value)| *value).collect();
+        (!values.is_empty()).then(|| self.join(values, span))
+    }
+
+    /// One value for several; a new join only when they differ.
+    pub fn join(&mut self, values: Vec<ValueId>, span: Span) -> ValueId {
+        match values.first() {
+            Some(first) if values.iter().all(|value| value == first) => *first,
+            Some(first) => {
+                let common = *first;
+                let (name, ty) = self
+                    .body
+                    .value(common)
+                    .map(|value| (value.name.clone(), value.ty.clone()))
+                    .unwrap_or_default();
+                let same_name = values
+                    .iter()
+                    .all(|value| self.body.value(*value).is_some_and(|value| value.name == name));
+                let joined = self.value(ValueKind::Join(values), span);
+                if let Some(value) = self.body.values.get_mut(joined.0 as usize) {
+                    value.name = name.filter(|_| same_name);
+                    value.ty = ty.filter(|_| same_name);
+                }
+                joined
+            }
+            None => self.unit(),
+        }
+    }
+
+    /// Starts a block that the current point goes on into, and that later jumps come back to.
+    /// Gives the block and the placeholder joins of the variables that the loop assigns.
+    pub fn loop_head(&mut self, assigned: &[Slot], span: Span) -> (BlockId, Vec<(Slot, ValueId)>) {
+        let was_live = self.live;
+        let head = self.body.add_block(self.loop_depth);
+        self.end(Terminator::Goto(head));
+        self.cursor = head;
+        self.ended = false;
+        self.live = was_live;
+        let mut carried = Vec::new();
+        for slot in assigned {
+            let Some(entry) = self.env.get(*slot).copied() else { continue };
+            let join = self.value(ValueKind::Join(vec![entry.value]), span);
+            let name = self.body.value(entry.value).and_then(|value| value.name.clone());
+            let ty = self.body.value(entry.value).and_then(|value| value.ty.clone());
+            if let Some(value) = self.body.values.get_mut(join.0 as usize) {
+                value.name = name;
+                value.ty = ty;
+            }
+            if let Some(binding) = self.env.get_mut(*slot) {
+                binding.value = join;
+            }
+            carried.push((*slot, join));
+        }
+        (head, carried)
+    }
+
+    /// Goes back to a loop's head with what its carried variables are now.
+    pub fn back_edge(&mut self, head: BlockId, carried: &[(Slot, ValueId)]) {
+        if !self.live {
+            return;
+        }
+        for (slot, join) in carried {
+            let Some(now) = self.env.get(*slot).map(|binding| binding.value) else { continue };
+            if let Some(value) = self.body.values.get_mut(join.0 as usize)
+                && let ValueKind::Join(ways) = &mut value.kind
+            {
+                ways.push(now);
+            }
+        }
+        self.end(Terminator::Goto(head));
+    }
+
+    /// Jumps to an open loop or block: out of it with a value, or back to its head without one.
+    pub fn jump(&mut self, target: usize, value: Option<ValueId>) {
+        if !self.live {
+            return;
+        }
+        let env = self.env.clone();
+        let Some(jump) = self.jumps.get_mut(target) else { return };
+        if value.is_some() {
+            jump.exit.incoming.push((env, value));
+            let exit = jump.exit.block;
+            self.end(Terminator::Goto(exit));
+        } else if let Some(head) = jump.again {
+            let carried = jump.carried.clone();
+            self.back_edge(head, &carried);
+        }
+    }
+
+    /// Declares a variable in the innermost scope.
+    pub fn declare(&mut self, name: &str, value: ValueId, owned: bool) {
+        let slot = self.env.len();
+        self.env.push(Binding { value, moved: false });
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.names.push((name.to_owned(), slot));
+            if owned {
+                scope.owned.push(slot);
+            }
+        }
+    }
+
+    /// The slot of a name that this body declares.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        self.scopes.iter().rev().find_map(|scope| {
+            scope.names.iter().rev().find(|(known, _)| known == name).map(|(_, slot)| *slot)
+        })
+    }
+
+    /// A variable that this body declares or captures, as a body inside sees it.
+    pub fn seen(&self, name: &str) -> Option<Seen> {
+        let (value, owned) = match self.slot(name) {
+            Some(slot) => {
+                let owned = self.scopes.iter().any(|scope| scope.owned.contains(&slot));
+                (self.env.get(slot)?.value, owned)
+            }
+            None => {
+                let value = *self.captures.get(name)?;
+                (value, self.taken.contains(&value))
+            }
+        };
+        let known = self.body.value(value)?;
+        let (name, ty, span) = (known.name.clone(), known.ty.clone(), known.span);
+        Some(Seen { value, owned, name, ty, span })
+    }
+
+    /// Makes a variable of the body around known here. `owned` says that it is this body's to drop.
+    pub fn captured(&mut self, name: &str, outer: ValueId, seen: &Seen, owned: bool) -> ValueId {
+        let captured = self.value(ValueKind::Captured(outer), seen.span);
+        if let Some(value) = self.body.values.get_mut(captured.0 as usize) {
+            value.name.clone_from(&seen.name);
+            value.ty.clone_from(&seen.ty);
+        }
+        self.captures.insert(name.to_owned(), captured);
+        // A closure drops what it took when it is dropped itself, not when it ends.
+        if owned && self.body.kind == BodyKind::Async {
+            self.taken.push(captured);
+        }
+        captured
+    }
+
+    /// The variable of this name is moved out here.
+    pub fn take(&mut self, name: &str) {
+        if let Some(slot) = self.slot(name) {
+            if let Some(binding) = self.env.get_mut(slot) {
+                binding.moved = true;
+            }
+        } else if let Some(captured) = self.captures.get(name) {
+            self.taken.retain(|value| value != captured);
+        }
+    }
+
+    /// What the scopes from `depth` on have to drop here, last declared first.
+    pub fn leaving(&self, depth: usize) -> Vec<ValueId> {
+        let mut values = Vec::new();
+        for scope in self.scopes.iter().skip(depth).rev() {
+            for slot in scope.owned.iter().rev() {
+                if let Some(binding) = self.env.get(*slot)
+                    && !binding.moved
+                    && !values.contains(&binding.value)
+                {
+                    values.push(binding.value);
+                }
+            }
+        }
+        if depth == 0 {
+            values.extend(&self.taken);
+        }
+        values
+    }
+
+    /// Says that the scopes from `depth` on are left here.
+    pub fn leave(&mut self, depth: usize, span: Span) {
+        let values = self.leaving(depth);
+        if self.live && !values.is_empty() {
+            self.op(OpKind::ScopeEnd(values), span);
+        }
+    }
+
+    /// The finished body: blocks in an order that follows the control flow, what is never reached
+    /// last, empty blocks that nothing leads to left out.
+    pub fn finish(self) -> Body {
+        super::order::ordered(self.body)
+    }
+}
