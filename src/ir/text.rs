@@ -229,7 +229,9 @@ impl Writer<'_> {
             ValueKind::Result(_) | ValueKind::Awaited(_) | ValueKind::Join(_) => self.id(id),
             ValueKind::Adapted { call: Some(_), .. } => self.id(id),
             _ if self.written.contains(&id) => self.id(id),
-            kind => self.in_place(id, kind, DEPTH - 2).unwrap_or_else(|| self.use_of(id, DEPTH - 2)),
+            kind => {
+                self.in_place(id, kind, DEPTH - 2).unwrap_or_else(|| self.use_of(id, DEPTH - 2))
+            }
         }
     }
 
@@ -294,7 +296,8 @@ impl Writer<'_> {
             });
         }
         let types: Vec<String> = call.type_arguments.iter().map(type_name).collect();
-        let types = if types.is_empty() { String::new() } else { format!("::<{}>", types.join(", ")) };
+        let types =
+            if types.is_empty() { String::new() } else { format!("::<{}>", types.join(", ")) };
         self.written.insert(call.result);
         let adapter = match self.body.kind(call.result) {
             ValueKind::Adapted { adapter, .. } => format!(" as {adapter:?}"),
@@ -322,7 +325,8 @@ impl Writer<'_> {
                 format!("if {test} -> b{} else b{}", then.0, otherwise.0)
             }
             Terminator::Choice(blocks) => {
-                let blocks: Vec<String> = blocks.iter().map(|block| format!("b{}", block.0)).collect();
+                let blocks: Vec<String> =
+                    blocks.iter().map(|block| format!("b{}", block.0)).collect();
                 format!("one of {}", blocks.join(", "))
             }
             Terminator::Return { value, exit, .. } => {

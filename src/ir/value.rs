@@ -96,7 +96,8 @@ pub enum ValueKind {
     },
     /// A tuple, array, vector or argument list.
     List(Vec<ValueId>),
-    /// Two or more values meet here; one incoming value a path (a loop's back edge included).
+    /// Two or more values meet here; one incoming value a path (a loop's back edge included), in
+    /// the order of the blocks that the paths come from.
     Join(Vec<ValueId>),
     /// A closure or lambda; its body is a nested body.
     Closure(BodyIndex),

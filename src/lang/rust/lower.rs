@@ -10,9 +10,7 @@
 //! block an `Async` body; `async |x| { … }` is a closure whose body gives an async block. An outer
 //! variable seen in a nested body is `Captured`, through every level in between.
 
-use crate::ir::body::{
-    Body, BodyIndex, BodyKind, Exit, Lowered, Problem, ProblemKind, Terminator,
-};
+use crate::ir::body::{Body, BodyIndex, BodyKind, Exit, Lowered, Problem, ProblemKind, Terminator};
 use crate::ir::index::{FileIndex, ItemId};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::{SourceFile, Span, Tree};
@@ -48,12 +46,7 @@ const MAX_MACRO_DEPTH: u32 = 32;
 
 /// The body of an item, and the bodies of the closures and async blocks in it. There is always a
 /// body 0; it is empty when the item could not be read, and then a problem says so.
-pub(crate) fn lower(
-    file: &SourceFile,
-    index: &FileIndex,
-    item: ItemId,
-    tree: &Tree,
-) -> Lowered {
+pub(crate) fn lower(file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
     let Some(slice) = slice::slice(file, index, item) else { return Lowered::default() };
     let mut lowerer = Lowerer::new(file, tree, &slice);
     if let Err(error) = lowerer.item(&slice) {
@@ -158,10 +151,6 @@ impl<'a> Lowerer<'a> {
 
     /// Says that a bound was met here.
     fn limit(&mut self, span: Span, message: &str) {
-        self.problems.push(Problem {
-            span,
-            message: message.to_owned(),
-            kind: ProblemKind::Limit,
-        });
+        self.problems.push(Problem { span, message: message.to_owned(), kind: ProblemKind::Limit });
     }
 }

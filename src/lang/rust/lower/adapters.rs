@@ -119,7 +119,9 @@ pub(super) fn function(path: &Path) -> Option<Standard> {
     let owner = parent.last().unwrap_or_default();
     let same = |borrows| Some(Standard::Converted(Conversion::Same, borrows));
     match (owner, name) {
-        ("Arc" | "Rc" | "Box" | "Pin", "new" | "from") | ("Box" | "Arc" | "Rc", "pin") => same(false),
+        ("Arc" | "Rc" | "Box" | "Pin", "new" | "from") | ("Box" | "Arc" | "Rc", "pin") => {
+            same(false)
+        }
         ("String" | "Vec" | "Cow" | "PathBuf", "from") => same(false),
         ("Cow", "Borrowed" | "Owned") => same(false),
         ("Arc" | "Rc" | "Clone", "clone") | ("ToOwned", "to_owned") => same(true),

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::order::JoinSources;
 use crate::ir::body::{BlockId, Body, BodyIndex, BodyKind, OpId, OpKind, Terminator, Test};
 use crate::ir::index::TypeRef;
 use crate::ir::value::{Literal, Pattern, ValueId, ValueKind};
@@ -33,13 +34,24 @@ pub(super) struct Scope {
     pub owned: Vec<Slot>,
 }
 
+/// A way into a place where paths meet.
+#[derive(Debug)]
+pub(super) struct Way {
+    /// The block it comes from.
+    from: BlockId,
+    /// The variables there.
+    env: Vec<Binding>,
+    /// The value it carries.
+    value: Option<ValueId>,
+}
+
 /// A place where paths meet: a block and the environment of each way in.
 #[derive(Debug)]
 pub(super) struct Merge {
     /// The block.
     pub block: BlockId,
-    /// One environment, and the value carried, a way in.
-    pub incoming: Vec<(Vec<Binding>, Option<ValueId>)>,
+    /// The ways in.
+    pub incoming: Vec<Way>,
 }
 
 /// A target of `break` and `continue`.
@@ -90,6 +102,8 @@ pub(super) struct Frame {
     pub captures: BTreeMap<String, ValueId>,
     /// Values that only borrow: nothing happens when they go out of scope.
     pub borrows: BTreeSet<ValueId>,
+    /// Every join made, and where its ways come from.
+    joins: Vec<JoinSources>,
     /// Captures that this body has to drop when it ends.
     taken: Vec<ValueId>,
     cursor: BlockId,
@@ -111,6 +125,7 @@ impl Frame {
             moves: false,
             captures: BTreeMap::new(),
             borrows: BTreeSet::new(),
+            joins: Vec::new(),
             taken: Vec::new(),
             cursor: BlockId(0),
             ended: false,
@@ -173,10 +188,16 @@ impl Frame {
         Merge { block: self.body.add_block(loop_depth), incoming: Vec::new() }
     }
 
+    /// The way that leads out of the current point.
+    fn way(&mut self, value: Option<ValueId>) -> Way {
+        Way { from: self.here(), env: self.env.clone(), value }
+    }
+
     /// Goes to a meeting place with a value; nothing when the current point is not reached.
     pub fn goto(&mut self, merge: &mut Merge, value: Option<ValueId>) {
         if self.live {
-            merge.incoming.push((self.env.clone(), value));
+            let way = self.way(value);
+            merge.incoming.push(way);
             self.end(Terminator::Goto(merge.block));
         }
     }
@@ -184,8 +205,10 @@ impl Frame {
     /// Branches to two meeting places.
     pub fn branch(&mut self, test: Test, yes: &mut Merge, no: &mut Merge, span: Span) {
         if self.live {
-            yes.incoming.push((self.env.clone(), None));
-            no.incoming.push((self.env.clone(), None));
+            let way = self.way(None);
+            yes.incoming.push(way);
+            let way = self.way(None);
+            no.incoming.push(way);
         }
         self.end(Terminator::Branch { test, then: yes.block, otherwise: no.block, span });
     }
@@ -210,7 +233,8 @@ impl Frame {
     pub fn choose(&mut self, places: &mut [Merge]) {
         if self.live {
             for place in places.iter_mut() {
-                place.incoming.push((self.env.clone(), None));
+                let way = self.way(None);
+                place.incoming.push(way);
             }
         }
         self.end(Terminator::Choice(places.iter().map(|place| place.block).collect()));
@@ -221,44 +245,54 @@ impl Frame {
         self.cursor = merge.block;
         self.ended = false;
         self.live = !merge.incoming.is_empty();
-        let Some((first, _)) = merge.incoming.first() else { return None };
-        let shared = merge.incoming.iter().map(|(env, _)| env.len()).min().unwrap_or(0);
-        let mut env: Vec<Binding> = first.iter().copied().take(shared).collect();
+        let sources: Vec<BlockId> = merge.incoming.iter().map(|way| way.from).collect();
+        let first = merge.incoming.first()?;
+        let shared = merge.incoming.iter().map(|way| way.env.len()).min().unwrap_or(0);
+        let mut env: Vec<Binding> = first.env.iter().copied().take(shared).collect();
         for (slot, binding) in env.iter_mut().enumerate() {
             let ways: Vec<Binding> =
-                merge.incoming.iter().filter_map(|(env, _)| env.get(slot).copied()).collect();
+                merge.incoming.iter().filter_map(|way| way.env.get(slot).copied()).collect();
             binding.moved = ways.iter().all(|way| way.moved);
             let values = ways.iter().map(|way| way.value).collect();
-            binding.value = self.join(values, span);
+            binding.value = self.join_from(values, &sources, span);
         }
         self.env = env;
-        let values: Vec<ValueId> = merge.incoming.iter().filter_map(|(_, value)| *value).collect();
-        (!values.is_empty()).then(|| self.join(values, span))
+        let valued = merge.incoming.iter().filter_map(|way| Some((way.value?, way.from)));
+        let (values, sources): (Vec<ValueId>, Vec<BlockId>) = valued.unzip();
+        (!values.is_empty()).then(|| self.join_from(values, &sources, span))
+    }
+
+    /// One value for several that come from different blocks.
+    fn join_from(&mut self, values: Vec<ValueId>, sources: &[BlockId], span: Span) -> ValueId {
+        let before = self.body.values.len();
+        let joined = self.join(values, span);
+        if joined.0 as usize >= before {
+            self.joins.push((joined, sources.to_vec()));
+        }
+        joined
     }
 
     /// One value for several; a new join only when they differ.
     pub fn join(&mut self, values: Vec<ValueId>, span: Span) -> ValueId {
-        match values.first() {
-            Some(first) if values.iter().all(|value| value == first) => *first,
-            Some(first) => {
-                let common = *first;
-                let (name, ty) = self
-                    .body
-                    .value(common)
-                    .map(|value| (value.name.clone(), value.ty.clone()))
-                    .unwrap_or_default();
-                let same_name = values
-                    .iter()
-                    .all(|value| self.body.value(*value).is_some_and(|value| value.name == name));
-                let joined = self.value(ValueKind::Join(values), span);
-                if let Some(value) = self.body.values.get_mut(joined.0 as usize) {
-                    value.name = name.filter(|_| same_name);
-                    value.ty = ty.filter(|_| same_name);
-                }
-                joined
-            }
-            None => self.unit(),
+        let Some(first) = values.first().copied() else { return self.unit() };
+        if values.iter().all(|value| *value == first) {
+            return first;
         }
+        let known = self.body.value(first);
+        let name = known.and_then(|value| value.name.clone());
+        let ty = known.and_then(|value| value.ty.clone());
+        // Another variable of the same name is another thing; a value without a name is none.
+        let shared = values
+            .iter()
+            .all(|value| self.body.value(*value).is_some_and(|value| value.name == name));
+        let joined = self.value(ValueKind::Join(values), span);
+        if let Some(value) = self.body.values.get_mut(joined.0 as usize)
+            && shared
+        {
+            value.name = name;
+            value.ty = ty;
+        }
+        joined
     }
 
     /// Starts a block that the current point goes on into, and that later jumps come back to.
@@ -266,20 +300,22 @@ impl Frame {
     pub fn loop_head(&mut self, assigned: &[Slot], span: Span) -> (BlockId, Vec<(Slot, ValueId)>) {
         let was_live = self.live;
         let head = self.body.add_block(self.loop_depth);
+        let entry = self.here();
         self.end(Terminator::Goto(head));
         self.cursor = head;
         self.ended = false;
         self.live = was_live;
         let mut carried = Vec::new();
         for slot in assigned {
-            let Some(entry) = self.env.get(*slot).copied() else { continue };
-            let join = self.value(ValueKind::Join(vec![entry.value]), span);
-            let name = self.body.value(entry.value).and_then(|value| value.name.clone());
-            let ty = self.body.value(entry.value).and_then(|value| value.ty.clone());
+            let Some(before) = self.env.get(*slot).map(|binding| binding.value) else { continue };
+            let join = self.value(ValueKind::Join(vec![before]), span);
+            let name = self.body.value(before).and_then(|value| value.name.clone());
+            let ty = self.body.value(before).and_then(|value| value.ty.clone());
             if let Some(value) = self.body.values.get_mut(join.0 as usize) {
                 value.name = name;
                 value.ty = ty;
             }
+            self.joins.push((join, vec![entry]));
             if let Some(binding) = self.env.get_mut(*slot) {
                 binding.value = join;
             }
@@ -293,8 +329,12 @@ impl Frame {
         if !self.live {
             return;
         }
+        let from = self.here();
         for (slot, join) in carried {
             let Some(now) = self.env.get(*slot).map(|binding| binding.value) else { continue };
+            if let Some((_, sources)) = self.joins.iter_mut().find(|(known, _)| known == join) {
+                sources.push(from);
+            }
             if let Some(value) = self.body.values.get_mut(join.0 as usize)
                 && let ValueKind::Join(ways) = &mut value.kind
             {
@@ -309,10 +349,10 @@ impl Frame {
         if !self.live {
             return;
         }
-        let env = self.env.clone();
+        let way = self.way(value);
         let Some(jump) = self.jumps.get_mut(target) else { return };
         if value.is_some() {
-            jump.exit.incoming.push((env, value));
+            jump.exit.incoming.push(way);
             let exit = jump.exit.block;
             self.end(Terminator::Goto(exit));
         } else if let Some(head) = jump.again {
@@ -413,6 +453,6 @@ impl Frame {
     /// The finished body: blocks in an order that follows the control flow, what is never reached
     /// last, empty blocks that nothing leads to left out.
     pub fn finish(self) -> Body {
-        super::order::ordered(self.body)
+        super::order::ordered(self.body, &self.joins)
     }
 }

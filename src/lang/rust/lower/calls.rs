@@ -4,9 +4,9 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Token};
 
 use super::super::types;
+use super::Lowerer;
 use super::adapters::{self, Standard};
 use super::assigned::APPENDS;
-use super::Lowerer;
 use crate::ir::body::{Argument, Call, Callee, OpKind, Terminator};
 use crate::ir::index::{Path, TypeRef};
 use crate::ir::value::{Conversion, Literal, Text, ValueId, ValueKind};

@@ -5,8 +5,8 @@ use syn::{BinOp, Expr, UnOp};
 use super::Lowerer;
 use super::builder::Merge;
 use crate::ir::body::Test;
-use crate::ir::value::{Literal, Pattern, ValueId, ValueKind};
 use crate::ir::index::Path;
+use crate::ir::value::{Literal, Pattern, ValueId, ValueKind};
 use crate::source::Span;
 
 impl Lowerer<'_> {

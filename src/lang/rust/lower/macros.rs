@@ -43,7 +43,8 @@ impl Lowerer<'_> {
         }
         self.macro_depth += 1;
         let places = Places { name, op: whole, whole };
-        let value = self.invoke(&Invocation { path: types::path(&of.path), tokens: &of.tokens, places });
+        let value =
+            self.invoke(&Invocation { path: types::path(&of.path), tokens: &of.tokens, places });
         self.macro_depth -= 1;
         value
     }
@@ -253,6 +254,11 @@ fn is_query(name: &str) -> bool {
     let name = name.strip_suffix("_unchecked").unwrap_or(name);
     matches!(
         name,
-        "query" | "query_as" | "query_scalar" | "query_file" | "query_file_as" | "query_file_scalar"
+        "query"
+            | "query_as"
+            | "query_scalar"
+            | "query_file"
+            | "query_file_as"
+            | "query_file_scalar"
     )
 }

@@ -3,8 +3,8 @@
 use syn::{BinOp, Expr, UnOp};
 
 use super::super::types;
-use super::assigned::assigning;
 use super::Lowerer;
+use super::assigned::assigning;
 use super::control::acts;
 use crate::ir::body::OpKind;
 use crate::ir::value::{Conversion, Literal, Operator, ValueId, ValueKind};
@@ -173,7 +173,10 @@ impl Lowerer<'_> {
             }
             value = match &known.kind {
                 ValueKind::Literal(Literal::Text(_)) | ValueKind::Template(_) => return true,
-                ValueKind::Converted { conversion: Conversion::Display | Conversion::Debug, .. } => {
+                ValueKind::Converted {
+                    conversion: Conversion::Display | Conversion::Debug,
+                    ..
+                } => {
                     return true;
                 }
                 ValueKind::Converted {

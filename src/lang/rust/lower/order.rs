@@ -1,23 +1,35 @@
-//! Puts the blocks of a finished body in reverse postorder, so that they read from top to bottom.
+//! The last step of a body: straight runs become one block, and blocks are put in reverse
+//! postorder, so that they read from top to bottom.
 
 use crate::ir::body::{Block, BlockId, Body, Terminator};
+use crate::ir::value::{ValueId, ValueKind};
 
-/// The body with its blocks in the order of the control flow; blocks that nothing leads to come
-/// last, and are left out when they hold no operation.
-pub(super) fn ordered(mut body: Body) -> Body {
-    thread_jumps(&mut body);
+/// A join, and for each of its ways the block that the way comes from.
+pub(super) type JoinSources = (ValueId, Vec<BlockId>);
+
+/// The body with its blocks in the order of the control flow. Blocks that nothing leads to come
+/// last, and are left out when they hold no operation. The ways of a join are put in the order of
+/// the blocks they come from; the ways of one branch keep theirs.
+pub(super) fn ordered(mut body: Body, joins: &[JoinSources]) -> Body {
+    let absorbed = join_runs(&mut body);
     let mut order = reverse_postorder(&body);
     let mut seen = vec![false; body.blocks.len()];
     for block in &order {
         mark(&mut seen, *block);
     }
     for (index, block) in body.blocks.iter().enumerate() {
-        let id = BlockId(u32::try_from(index).unwrap_or(u32::MAX));
-        if !seen.get(index).copied().unwrap_or(true) && !block.ops.is_empty() {
-            order.push(id);
+        let unreached = !seen.get(index).copied().unwrap_or(true);
+        if unreached && !block.ops.is_empty() {
+            order.push(id(index));
         }
     }
-    renumber(body, &order)
+    let numbers = numbers(&order, body.blocks.len());
+    sort_joins(&mut body, joins, &absorbed, &numbers);
+    renumber(body, &order, &numbers)
+}
+
+fn id(index: usize) -> BlockId {
+    BlockId(u32::try_from(index).unwrap_or(u32::MAX))
 }
 
 fn mark(seen: &mut [bool], block: BlockId) -> bool {
@@ -30,25 +42,66 @@ fn mark(seen: &mut [bool], block: BlockId) -> bool {
     }
 }
 
-/// Where a jump to a block really ends up: empty blocks that only go on are passed by.
-fn destination(body: &Body, mut at: BlockId) -> BlockId {
-    for _ in 0..64 {
-        match body.block(at) {
-            Some(Block { ops, end: Terminator::Goto(next), .. }) if ops.is_empty() => at = *next,
-            _ => break,
+/// Appends to each block the one that it alone goes on to and that nothing else leads to. Gives for
+/// every block the one it is part of now.
+fn join_runs(body: &mut Body) -> Vec<BlockId> {
+    let mut leading = vec![0_u32; body.blocks.len()];
+    for block in &body.blocks {
+        for next in block.end.successors() {
+            if let Some(count) = leading.get_mut(next.0 as usize) {
+                *count = count.saturating_add(1);
+            }
         }
     }
-    at
+    let mut owner: Vec<BlockId> = (0..body.blocks.len()).map(id).collect();
+    for index in 0..body.blocks.len() {
+        if owner.get(index) != Some(&id(index)) {
+            continue;
+        }
+        while let Some(next) = only_successor(body, index, &leading) {
+            let Some(taken) = body.blocks.get_mut(next.0 as usize).map(take_block) else { break };
+            if let Some(block) = body.blocks.get_mut(index) {
+                block.ops.extend(taken.ops);
+                block.end = taken.end;
+            }
+            if let Some(slot) = owner.get_mut(next.0 as usize) {
+                *slot = id(index);
+            }
+        }
+    }
+    resolved(owner)
 }
 
-fn thread_jumps(body: &mut Body) {
-    for index in 0..body.blocks.len() {
-        let Some(end) = body.blocks.get(index).map(|block| block.end.clone()) else { continue };
-        let end = redirect(end, |block| destination(body, block));
-        if let Some(block) = body.blocks.get_mut(index) {
-            block.end = end;
+/// Leaves an empty block that nothing leads to.
+fn take_block(block: &mut Block) -> Block {
+    let empty = Block { ops: Vec::new(), end: Terminator::Unreachable, ..block.clone() };
+    std::mem::replace(block, empty)
+}
+
+fn only_successor(body: &Body, index: usize, leading: &[u32]) -> Option<BlockId> {
+    let block = body.blocks.get(index)?;
+    let Terminator::Goto(next) = block.end else { return None };
+    let target = body.blocks.get(next.0 as usize)?;
+    let alone = leading.get(next.0 as usize) == Some(&1);
+    let same_loop = target.loop_depth == block.loop_depth;
+    (alone && same_loop && next.0 != 0 && next.0 as usize != index).then_some(next)
+}
+
+/// A block taken into one that was itself taken belongs to the last.
+fn resolved(mut owner: Vec<BlockId>) -> Vec<BlockId> {
+    for index in 0..owner.len() {
+        let mut at = id(index);
+        for _ in 0..owner.len() {
+            match owner.get(at.0 as usize) {
+                Some(next) if *next != at => at = *next,
+                _ => break,
+            }
+        }
+        if let Some(slot) = owner.get_mut(index) {
+            *slot = at;
         }
     }
+    owner
 }
 
 fn redirect(end: Terminator, to: impl Fn(BlockId) -> BlockId) -> Terminator {
@@ -85,24 +138,52 @@ fn reverse_postorder(body: &Body) -> Vec<BlockId> {
     order
 }
 
-fn renumber(mut body: Body, order: &[BlockId]) -> Body {
-    let mut new_ids = vec![None; body.blocks.len()];
+/// For every block its new number.
+fn numbers(order: &[BlockId], count: usize) -> Vec<Option<BlockId>> {
+    let mut numbers = vec![None; count];
     for (index, old) in order.iter().enumerate() {
-        if let Some(slot) = new_ids.get_mut(old.0 as usize) {
-            *slot = Some(BlockId(u32::try_from(index).unwrap_or(u32::MAX)));
+        if let Some(slot) = numbers.get_mut(old.0 as usize) {
+            *slot = Some(id(index));
         }
     }
-    let new_id = |old: BlockId| new_ids.get(old.0 as usize).copied().flatten();
+    numbers
+}
+
+fn sort_joins(
+    body: &mut Body,
+    joins: &[JoinSources],
+    absorbed: &[BlockId],
+    numbers: &[Option<BlockId>],
+) {
+    let number = |source: &BlockId| {
+        let owner = absorbed.get(source.0 as usize)?;
+        *numbers.get(owner.0 as usize)?
+    };
+    for (join, sources) in joins {
+        let Some(value) = body.values.get_mut(join.0 as usize) else { continue };
+        let ValueKind::Join(ways) = &mut value.kind else { continue };
+        if ways.len() != sources.len() {
+            continue;
+        }
+        let mut sorted: Vec<(Option<BlockId>, ValueId)> =
+            sources.iter().map(number).zip(ways.iter().copied()).collect();
+        sorted.sort_by_key(|(block, _)| *block);
+        *ways = sorted.into_iter().map(|(_, way)| way).collect();
+    }
+}
+
+fn renumber(mut body: Body, order: &[BlockId], numbers: &[Option<BlockId>]) -> Body {
+    let number = |old: BlockId| numbers.get(old.0 as usize).copied().flatten();
     let mut old: Vec<Option<Block>> = body.blocks.into_iter().map(Some).collect();
     body.blocks = order
         .iter()
         .filter_map(|id| old.get_mut(id.0 as usize)?.take())
         .map(|block| {
-            let lost = block.end.successors().into_iter().any(|next| new_id(next).is_none());
+            let lost = block.end.successors().into_iter().any(|next| number(next).is_none());
             let end = if lost {
                 Terminator::Unreachable
             } else {
-                redirect(block.end, |id| new_id(id).unwrap_or(id))
+                redirect(block.end, |id| number(id).unwrap_or(id))
             };
             Block { end, ..block }
         })

@@ -53,7 +53,10 @@ impl Lowerer<'_> {
         }
     }
 
-    fn positional<'p>(&mut self, elements: impl Iterator<Item = &'p Pat>) -> Vec<(String, Pattern)> {
+    fn positional<'p>(
+        &mut self,
+        elements: impl Iterator<Item = &'p Pat>,
+    ) -> Vec<(String, Pattern)> {
         let mut fields = Vec::new();
         for (position, element) in elements.enumerate() {
             if is_rest(element) {
@@ -190,7 +193,13 @@ impl Lowerer<'_> {
     }
 
     /// What a variant holds; the field itself when the variant was built in sight.
-    pub(super) fn payload(&mut self, of: ValueId, variant: &str, field: &str, span: Span) -> ValueId {
+    pub(super) fn payload(
+        &mut self,
+        of: ValueId,
+        variant: &str,
+        field: &str,
+        span: Span,
+    ) -> ValueId {
         if let ValueKind::Aggregate { path, fields, base: None } = self.frame.body.kind(of)
             && let Some(built) = path.last()
             && (built == variant || variant == crate::ir::value::SUCCESS && is_success(built))
@@ -339,19 +348,35 @@ fn is_constant(of: &syn::PatIdent) -> bool {
 
 /// A path pattern: a constant when its last name is all capitals, a variant otherwise.
 fn named(path: Path) -> Pattern {
-    let shouts = path.last().is_some_and(|last| last.len() > 1 && !last.contains(char::is_lowercase));
-    if shouts {
-        Pattern::Constant(path)
-    } else {
-        Pattern::Variant { path, fields: Vec::new() }
-    }
+    let shouts =
+        path.last().is_some_and(|last| last.len() > 1 && !last.contains(char::is_lowercase));
+    if shouts { Pattern::Constant(path) } else { Pattern::Variant { path, fields: Vec::new() } }
 }
 
 /// Types whose values do nothing when they go out of scope.
 fn is_plain(ty: &TypeRef) -> bool {
     const PLAIN: [&str; 21] = [
-        "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-        "i32", "i64", "i128", "isize", "f32", "f64", "Duration", "Instant", "SystemTime",
+        "bool",
+        "char",
+        "str",
+        "String",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+        "u128",
+        "usize",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "i128",
+        "isize",
+        "f32",
+        "f64",
+        "Duration",
+        "Instant",
+        "SystemTime",
     ];
     match ty {
         TypeRef::Named { path, arguments } => match path.last() {

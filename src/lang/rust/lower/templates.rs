@@ -52,7 +52,11 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         let inside = text.get(mark + 1..end).unwrap_or_default();
         let (argument, format) = inside.split_once(':').unwrap_or((inside, ""));
         let blank = argument.len() - argument.trim_start().len();
-        found.push(Piece::Hole { argument: argument.trim(), at: mark + 1 + blank, format: format.trim() });
+        found.push(Piece::Hole {
+            argument: argument.trim(),
+            at: mark + 1 + blank,
+            format: format.trim(),
+        });
         start = end + 1;
         at = start;
     }
@@ -203,15 +207,18 @@ mod tests {
     #[test]
     fn a_doubled_brace_is_one_brace_of_text() {
         let found = pieces("{{a:{b}}}:{:?}");
-        assert_eq!(found, [
-            Piece::Text(0, 1),
-            Piece::Text(2, 4),
-            Piece::Hole { argument: "b", at: 5, format: "" },
-            Piece::Text(7, 8),
-            Piece::Text(9, 10),
-            Piece::Hole { argument: "", at: 11, format: "?" },
-            Piece::Text(14, 14),
-        ]);
+        assert_eq!(
+            found,
+            [
+                Piece::Text(0, 1),
+                Piece::Text(2, 4),
+                Piece::Hole { argument: "b", at: 5, format: "" },
+                Piece::Text(7, 8),
+                Piece::Text(9, 10),
+                Piece::Hole { argument: "", at: 11, format: "?" },
+                Piece::Text(14, 14),
+            ]
+        );
     }
 
     #[test]

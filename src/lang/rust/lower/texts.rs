@@ -73,11 +73,10 @@ mod tests {
 
     #[test]
     fn a_part_keeps_its_place() {
-        let text = Text { content: "ab\ncd".into(), runs: vec![
-            (0, span(10, 12)),
-            (2, span(12, 14)),
-            (3, span(14, 16)),
-        ] };
+        let text = Text {
+            content: "ab\ncd".into(),
+            runs: vec![(0, span(10, 12)), (2, span(12, 14)), (3, span(14, 16))],
+        };
         let mut builder = TextBuilder::default();
         builder.push_part(&text, 1, 4);
         let part = builder.finish(span(0, 0));

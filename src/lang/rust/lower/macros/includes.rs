@@ -11,9 +11,8 @@ impl Lowerer<'_> {
     /// The text of the file named; unknown when it is not in the tree.
     pub(super) fn include(&mut self, of: &Invocation<'_>) -> ValueId {
         let span = of.places.whole;
-        let named = syn::parse2::<Expr>(of.tokens.clone())
-            .ok()
-            .and_then(|expr| self.included_path(&expr));
+        let named =
+            syn::parse2::<Expr>(of.tokens.clone()).ok().and_then(|expr| self.included_path(&expr));
         let Some(path) = named else { return self.unknown(span) };
         match self.tree.at(&path) {
             Some(file) => {
@@ -62,7 +61,8 @@ impl Lowerer<'_> {
     fn package<'d>(&self, directory: &'d str) -> &'d str {
         let mut at = directory;
         loop {
-            let manifest = if at.is_empty() { "Cargo.toml".to_owned() } else { format!("{at}/Cargo.toml") };
+            let manifest =
+                if at.is_empty() { "Cargo.toml".to_owned() } else { format!("{at}/Cargo.toml") };
             if at.is_empty() || self.tree.at(&manifest).is_some() {
                 return at;
             }

@@ -23,8 +23,7 @@ pub(super) fn logs(name: &str) -> bool {
 }
 
 fn is_span(name: &str) -> bool {
-    name == "span"
-        || name.strip_suffix("_span").is_some_and(|level| LOGS.contains(&level))
+    name == "span" || name.strip_suffix("_span").is_some_and(|level| LOGS.contains(&level))
 }
 
 impl Lowerer<'_> {

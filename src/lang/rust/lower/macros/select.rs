@@ -170,7 +170,12 @@ impl Lowerer<'_> {
             return Some(list);
         }
         let fields = vec![("0".to_owned(), list)];
-        Some(self.value(ValueKind::Aggregate { path: Path::single("Ok"), fields, base: None }, whole))
+        Some(
+            self.value(
+                ValueKind::Aggregate { path: Path::single("Ok"), fields, base: None },
+                whole,
+            ),
+        )
     }
 
     /// `matches!` as a condition.
