@@ -16,7 +16,7 @@
 
 use std::cmp::Reverse;
 
-use crate::ir::body::{BlockId, Body, OpId, Terminator};
+use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
 use crate::ir::effect::{Effect, EffectKind, Key};
 use crate::source::Span;
 
@@ -128,31 +128,39 @@ pub fn owner_of_key_checked(body: &Body, effects: &[Effect], at: OpId, key: &Key
     }
 }
 
-/// What is known where each block begins: `None` as long as no path is known to come there,
-/// `Some(None)` when some path brings nothing.
-fn facts(values: &Values<'_>) -> Vec<Option<Option<Fact>>> {
-    let blocks = &values.body.blocks;
-    let edges = edges(values);
-    let mut facts: Vec<Option<Option<Fact>>> = vec![None; blocks.len()];
-    if let Some(entry) = facts.first_mut() {
+/// What is known at a place: `None` as long as no path is known to come there, `Some(None)` when
+/// some path brings nothing.
+type Known = Option<Option<Fact>>;
+
+/// What is known where each block begins.
+fn facts(values: &Values<'_>) -> Vec<Known> {
+    let count = values.body.blocks.len();
+    let mut edges = edges(values);
+    if values.any_of_several() {
+        for exit in loop_exits(values, &edges) {
+            let same = |edge: &&mut Edge| edge.from == exit.from && edge.to == exit.to;
+            edges.iter_mut().filter(same).for_each(|edge| edge.fact = exit.fact);
+        }
+    }
+    spread(count, &edges, BlockId(0))
+}
+
+/// What is known where each block begins, on paths that start at a block with nothing known.
+fn spread(count: usize, edges: &[Edge], start: BlockId) -> Vec<Known> {
+    let mut facts: Vec<Known> = vec![None; count];
+    if let Some(entry) = facts.get_mut(start.0 as usize) {
         *entry = Some(None);
     }
     // Facts only get weaker, block by block; the bound is for bodies that no front-end makes.
-    for _ in 0..blocks.len().saturating_add(2) {
+    for _ in 0..count.saturating_add(2) {
         let mut changed = false;
-        for edge in &edges {
-            let Some(before) = facts.get(edge.from.0 as usize).copied().flatten() else { continue };
-            let brought = match (before, edge.fact) {
-                (Some(before), Some(fact)) => Some(before.and(fact)),
-                (before, fact) => before.or(fact),
-            };
+        // A start that is also a loop's head keeps what its first way in brings: nothing.
+        for edge in edges.iter().filter(|edge| edge.to != start) {
+            let Some(brought) = edge.brings(&facts) else { continue };
             let Some(slot) = facts.get_mut(edge.to.0 as usize) else { continue };
-            let after = match *slot {
-                None => brought,
-                Some(known) => known.zip(brought).map(|(known, brought)| known.meet(brought)),
-            };
-            changed |= *slot != Some(after);
-            *slot = Some(after);
+            let after = meet(*slot, brought);
+            changed |= *slot != after;
+            *slot = after;
         }
         if !changed {
             break;
@@ -161,11 +169,56 @@ fn facts(values: &Values<'_>) -> Vec<Option<Option<Fact>>> {
     facts
 }
 
+fn meet(known: Known, brought: Option<Fact>) -> Known {
+    Some(match known {
+        None => brought,
+        Some(known) => known.zip(brought).map(|(known, brought)| known.meet(brought)),
+    })
+}
+
+/// Where the lease key is any of several keys, a loop that every round leaves unless the owner
+/// matches has compared them all once it ends: the edges out of such loops, with what they say.
+/// That the loop has a round at all is taken for granted, as it is for the command itself.
+fn loop_exits(values: &Values<'_>, edges: &[Edge]) -> Vec<Edge> {
+    let heads = values.body.blocks.iter().enumerate().filter_map(|(index, block)| {
+        let head = BlockId(u32::try_from(index).ok()?);
+        match &block.end {
+            Terminator::Branch { test: Test::Opaque(_), then, otherwise, .. } => {
+                Some((head, *then, *otherwise))
+            }
+            _ => None,
+        }
+    });
+    heads
+        .filter_map(|(head, then, otherwise)| {
+            let inside: Vec<Edge> =
+                edges.iter().filter(|edge| edge.from != head).copied().collect();
+            let facts = spread(values.body.blocks.len(), &inside, then);
+            let back = inside.iter().filter(|edge| edge.to == head);
+            let rounds = back.filter_map(|edge| edge.brings(&facts));
+            let fact = rounds.fold(None, meet).flatten()?;
+            Some(Edge { from: head, to: otherwise, fact: Some(fact) })
+        })
+        .collect()
+}
+
 /// A way from block to block, and what taking it says.
+#[derive(Clone, Copy)]
 struct Edge {
     from: BlockId,
     to: BlockId,
     fact: Option<Fact>,
+}
+
+impl Edge {
+    /// What is known at its end; `None` when no path is known to come along.
+    fn brings(&self, facts: &[Known]) -> Known {
+        let before = facts.get(self.from.0 as usize).copied().flatten()?;
+        Some(match (before, self.fact) {
+            (Some(before), Some(fact)) => Some(before.and(fact)),
+            (before, fact) => before.or(fact),
+        })
+    }
 }
 
 fn edges(values: &Values<'_>) -> Vec<Edge> {
@@ -181,8 +234,6 @@ fn edges(values: &Values<'_>) -> Vec<Edge> {
             edges.push(Edge { from, to, fact: test::fact(values, test, truth, *span) });
         }
     }
-    // An entry that is also a loop's head keeps what its first way in brings: nothing.
-    edges.retain(|edge| edge.to != BlockId(0));
     edges
 }
 

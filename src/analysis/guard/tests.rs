@@ -127,6 +127,41 @@ fn every_spelling_of_an_owner_check_counts() {
 }
 
 #[test]
+fn a_loop_that_leaves_at_the_first_stranger_compares_all() {
+    let compare = "local values = redis.call('MGET', unpack(KEYS))
+        for i, _ in ipairs(KEYS) do if values[i] ~= ARGV[1] then return false end end ";
+    let del = format!("{compare} redis.call('DEL', unpack(KEYS))");
+    assert_eq!(kind(&del, "DEL"), Some(CheckKind::Owner));
+    let renew =
+        format!("{compare} for _, k in ipairs(KEYS) do redis.call('PEXPIRE', k, ARGV[2]) end");
+    assert_eq!(kind(&renew, "PEXPIRE"), Some(CheckKind::Owner));
+    let each = "for i = 1, #KEYS do if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end end
+        redis.call('DEL', unpack(KEYS))";
+    assert_eq!(kind(each, "DEL"), Some(CheckKind::Owner));
+    let filled = "local args = {}
+        for _, key in ipairs(KEYS) do table.insert(args, key) table.insert(args, ARGV[1]) end
+        local function mine()
+          for _, key in ipairs(KEYS) do
+            if redis.call('GETRANGE', key, 0, 7) ~= string.sub(ARGV[1], 1, 8) then return false end
+          end
+          return true
+        end
+        if redis.call('MSETNX', unpack(args)) ~= 1 then
+          if mine() == false then return false end
+          redis.call('MSET', unpack(args))
+        end
+        for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[3]) end";
+    assert_eq!(kind(filled, "MSET"), Some(CheckKind::Owner));
+    assert_eq!(kind(filled, "PEXPIRE"), Some(CheckKind::Owner));
+    let stops = "for i = 1, #KEYS do if redis.call('GET', KEYS[i]) ~= ARGV[1] then break end end
+        redis.call('DEL', unpack(KEYS))";
+    assert_eq!(ask(stops, "DEL"), OwnerCheck::Unchecked);
+    let one = "for i = 1, #KEYS do if redis.call('GET', KEYS[i]) ~= ARGV[1] then return 0 end end
+        redis.call('DEL', KEYS[1])";
+    assert_eq!(ask(one, "DEL"), OwnerCheck::Unchecked);
+}
+
+#[test]
 fn what_is_no_owner_check() {
     for script in [
         "redis.call('DEL', KEYS[1])",

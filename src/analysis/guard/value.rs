@@ -42,6 +42,9 @@ const READERS: [&str; 14] = [
     "strip_prefix",
 ];
 
+/// Functions that only say how many or which kind.
+const MEASURES: [&str; 7] = ["next", "type", "#", "len", "is_empty", "ipairs", "pairs"];
+
 /// The values of a body, seen with one lease key in mind.
 pub(super) struct Values<'b> {
     /// The body.
@@ -102,6 +105,29 @@ impl<'b> Values<'b> {
         command.keys.iter().any(|key| self.same_key(key, self.key))
     }
 
+    /// Whether the lease key is any of several: an element of a list, a key in a loop.
+    pub fn any_of_several(&self) -> bool {
+        self.key.many || self.key.value.is_some_and(|value| self.element(value).is_some())
+    }
+
+    /// The list that a value is some element of; `KEYS` and `ARGV` by name.
+    fn element(&self, value: ValueId) -> Option<Listed<'b>> {
+        match self.kind(self.peel(value)) {
+            ValueKind::ScriptKey(None) => Some(Listed::Named("KEYS")),
+            ValueKind::ScriptArgument(None) => Some(Listed::Named("ARGV")),
+            ValueKind::Element { base, index: None } => match self.kind(self.peel(*base)) {
+                ValueKind::Path(path) => path.last().map(Listed::Named),
+                _ => Some(Listed::Value(self.peel(*base))),
+            },
+            _ => None,
+        }
+    }
+
+    fn filled_here(&self, list: &Listed<'b>) -> bool {
+        matches!(list, Listed::Value(value)
+            if matches!(self.kind(*value), ValueKind::List(_) | ValueKind::Aggregate { .. }))
+    }
+
     fn same_key(&self, left: &Key, right: &Key) -> bool {
         let values = left.value.zip(right.value);
         same_template(&left.template, &right.template)
@@ -116,6 +142,10 @@ impl<'b> Values<'b> {
         }
         if depth > MAXIMUM_STEPS {
             return false;
+        }
+        if let (Some(left), Some(right)) = (self.element(left), self.element(right)) {
+            // A table that the body fills (`args[#args + 1] = key`) may hold any keys.
+            return left == right || self.filled_here(&left) || self.filled_here(&right);
         }
         match (self.kind(left), self.kind(right)) {
             (ValueKind::ScriptKey(left), ValueKind::ScriptKey(right))
@@ -247,6 +277,9 @@ impl<'b> Values<'b> {
                 Some(EffectKind::Script(_) | EffectKind::Lease(_)) => true,
                 Some(_) => false,
                 None => self.body.call(*op).is_some_and(|call| {
+                    if call.callee.name().is_some_and(|name| MEASURES.contains(&name)) {
+                        return false;
+                    }
                     let given = call.arguments.iter().map(|argument| argument.value);
                     given.chain(call.receiver).any(|value| self.concerns_lease(value))
                 }),
@@ -260,6 +293,13 @@ impl<'b> Values<'b> {
     fn concerns_lease(&self, value: ValueId) -> bool {
         self.stored(value) || self.key.value.is_some_and(|key| self.same(key, value, 0))
     }
+}
+
+/// A list, as far as two of them can be told apart.
+#[derive(PartialEq)]
+enum Listed<'b> {
+    Named(&'b str),
+    Value(ValueId),
 }
 
 /// Whether a command takes the key only if it is free.
