@@ -3,13 +3,24 @@
 //! [`Program::build`] indexes every file, lowers bodies, numbers them, and turns calls into
 //! effects. What could not be resolved is said to be unknown; nothing is guessed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::ir::body::{Body, BodyIndex, Problem};
 use crate::ir::effect::BodyId;
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
 use crate::source::{FileId, Tree};
+
+pub mod bodies;
+pub mod calls;
+pub mod names;
+pub mod types;
+
+use calls::Calls;
+use names::Names;
+use types::Ty;
 
 /// A function of the program: a position in its file's index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -76,14 +87,46 @@ pub struct Program {
     pub bodies: Vec<ProgramBody>,
     /// What could not be read, in file order.
     pub problems: Vec<Problem>,
+    /// Which call of which library is which effect.
+    pub catalog: &'static Catalog,
+    /// Names of all modules.
+    pub names: Names,
+    /// Modules that declare a database table in code.
+    tables: BTreeSet<String>,
+    /// Type of every value, by body and value.
+    types: Vec<Vec<Ty>>,
+    /// All resolved calls.
+    calls: Calls,
 }
 
 impl Program {
-    /// Indexes, lowers and links a tree.
+    /// Indexes, lowers and links a tree. Each stage fills its own fields from those before it:
+    /// index, names, bodies, targets.
     #[must_use]
     pub fn build(tree: Arc<Tree>, settings: Settings) -> Self {
-        let files = vec![None; tree.files().len()];
-        Self { tree, settings, files, bodies: Vec::new(), problems: Vec::new() }
+        let mut program = Self::empty(tree, settings);
+        program.index_files();
+        program.names = Names::build(&program.tree, &program.files);
+        program.lower_bodies();
+        program.link_bodies(0);
+        program
+    }
+
+    fn empty(tree: Arc<Tree>, settings: Settings) -> Self {
+        // The command line reads own rows first and reports what is wrong with them.
+        let catalog = Catalog::with(&settings.api).unwrap_or_else(|_| Catalog::builtin());
+        Self {
+            tree,
+            settings,
+            files: Vec::new(),
+            bodies: Vec::new(),
+            problems: Vec::new(),
+            catalog,
+            names: Names::default(),
+            tables: BTreeSet::new(),
+            types: Vec::new(),
+            calls: Calls::default(),
+        }
     }
 
     /// The index of a file.

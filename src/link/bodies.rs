@@ -1,0 +1,223 @@
+//! The stages of a build: index every file, lower items, number bodies, link their calls. Work is
+//! done in parallel and put together in file order, so that numbers never depend on threads.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::calls::{InScope, Resolved, Targets, matching, passed};
+use super::names::{Named, Namespace, NodeId, Resolution, Scope};
+use super::types::Ty;
+use super::types::infer::Group;
+use super::{Program, ProgramBody};
+use crate::ir::body::{Body, Call, Callee, Lowered, OpId};
+use crate::ir::effect::BodyId;
+use crate::ir::index::{FileIndex, ItemId};
+use crate::lang;
+use crate::source::{FileId, Language};
+
+/// What linking finds of one item: types by body and value, targets by body and operation.
+type Linked = (Vec<Vec<Ty>>, Vec<BTreeMap<OpId, Targets>>);
+
+impl Program {
+    /// Indexes every file that has a front-end.
+    pub(super) fn index_files(&mut self) {
+        let tree = &self.tree;
+        self.files = tree
+            .files()
+            .par_iter()
+            .map(|file| lang::frontend(file.language).map(|front| front.index(file, tree)))
+            .collect();
+        for index in self.files.iter().flatten() {
+            self.problems.extend(index.problems.iter().cloned());
+            let modules = index.tables.iter().filter_map(|table| table.module.last());
+            self.tables.extend(modules.map(str::to_owned));
+        }
+    }
+
+    /// Lowers the items of all files and numbers their bodies: by file, item and nesting.
+    pub(super) fn lower_bodies(&mut self) {
+        let items: Vec<(FileId, ItemId)> =
+            self.files.iter().flatten().flat_map(|index| items(index).map(|item| (index.file, item))).collect();
+        let lowered: Vec<Lowered> =
+            items.par_iter().map(|(file, item)| self.lower_item(*file, *item)).collect();
+        for ((file, item), lowered) in items.into_iter().zip(lowered) {
+            if let Some(first) = self.add_bodies(file, Some(item), None, lowered) {
+                self.calls.first_bodies.insert((file, item), first);
+            }
+        }
+    }
+
+    fn lower_item(&self, file: FileId, item: ItemId) -> Lowered {
+        let Some(source) = self.tree.file(file) else { return Lowered::default() };
+        match (lang::frontend(source.language), self.index(file)) {
+            (Some(front), Some(index)) => front.lower(source, index, item, &self.tree),
+            _ => Lowered::default(),
+        }
+    }
+
+    /// Adds the bodies of one lowered item, or of a script embedded in the body `host`. Gives the
+    /// number of the first; `None` when there are none.
+    pub(crate) fn add_bodies(
+        &mut self,
+        file: FileId,
+        item: Option<ItemId>,
+        host: Option<BodyId>,
+        lowered: Lowered,
+    ) -> Option<BodyId> {
+        let base = u32::try_from(self.bodies.len()).ok()?;
+        self.problems.extend(lowered.problems);
+        let empty = lowered.bodies.is_empty();
+        for (at, body) in (0_u32..).zip(lowered.bodies) {
+            let parent = body.parent.map(|parent| BodyId(base.saturating_add(parent.0))).or(host);
+            self.bodies.push(ProgramBody {
+                id: BodyId(base.saturating_add(at)),
+                file,
+                item,
+                index: crate::ir::body::BodyIndex(at),
+                parent,
+                body,
+            });
+        }
+        (!empty).then_some(BodyId(base))
+    }
+
+    /// Finds types and targets of all bodies from `from` on; those before it are linked already.
+    pub(crate) fn link_bodies(&mut self, from: usize) {
+        if from == 0 {
+            self.calls.in_scope = self.imports_by_node();
+        }
+        let groups = self.groups(from);
+        let linked: Vec<Linked> = groups.par_iter().map(|group| self.link_group(group.clone())).collect();
+        for (types, targets) in linked {
+            self.types.extend(types);
+            self.calls.targets.extend(targets);
+        }
+        passed::finish(self, from);
+    }
+
+    /// What each node of the module tree brings in from libraries.
+    fn imports_by_node(&self) -> BTreeMap<NodeId, InScope> {
+        let count = u32::try_from(self.names.nodes.len()).unwrap_or(u32::MAX);
+        let nodes: Vec<NodeId> = (0..count).map(NodeId).collect();
+        let all: Vec<InScope> = nodes.par_iter().map(|node| self.imports_of(*node)).collect();
+        nodes.into_iter().zip(all).filter(|(_, all)| !all.items.is_empty() || !all.globs.is_empty()).collect()
+    }
+
+    fn imports_of(&self, node: NodeId) -> InScope {
+        let mut all = InScope { items: Vec::new(), globs: self.names.external_globs(node) };
+        for node in self.names.with_globs(node) {
+            let Some(own) = self.names.node(node) else { continue };
+            let scope = Scope { node, owner: None, of_trait: None, generics: &[] };
+            for import in own.imports.iter().filter(|import| import.name != "*") {
+                let (named, _) = self.names.resolve(scope, &import.path, Namespace::Type);
+                if let Named::External(path) = named
+                    && !all.items.contains(&path)
+                {
+                    all.items.push(path);
+                }
+            }
+        }
+        all
+    }
+
+    /// Runs of bodies that belong to one item.
+    fn groups(&self, from: usize) -> Vec<Range<usize>> {
+        let mut groups: Vec<Range<usize>> = Vec::new();
+        for (at, own) in self.bodies.iter().enumerate().skip(from) {
+            match groups.last_mut() {
+                Some(last) if own.index.0 > 0 => last.end = at + 1,
+                _ => groups.push(at..at + 1),
+            }
+        }
+        groups
+    }
+
+    fn link_group(&self, range: Range<usize>) -> Linked {
+        let bodies = self.bodies.get(range).unwrap_or_default();
+        let Some(first) = bodies.first() else { return (Vec::new(), Vec::new()) };
+        let language = self.tree.file(first.file).map(|file| file.language);
+        if first.item.is_none() || language != Some(Language::Rust) {
+            let types = bodies.iter().map(|own| vec![Ty::Unknown; own.body.values.len()]).collect();
+            return (types, bodies.iter().map(|own| self.script_targets(&own.body)).collect());
+        }
+        let group = Group::infer(self, first.id, bodies);
+        let targets = bodies.iter().map(|own| self.targets_of(&group, own)).collect();
+        (group.types, targets)
+    }
+
+    fn targets_of(&self, group: &Group<'_>, own: &ProgramBody) -> BTreeMap<OpId, Targets> {
+        let types = |body: BodyId, value| group.ty(body, value);
+        let site = group.site(own.id, &types);
+        let mut targets = BTreeMap::new();
+        for (_, op, call) in own.body.calls() {
+            let resolved = self.resolve_call(&site, call);
+            if let Some(found) = self.targets_from(resolved) {
+                targets.insert(op, found);
+            }
+        }
+        targets
+    }
+
+    fn targets_from(&self, resolved: Resolved) -> Option<Targets> {
+        let mut bodies: Vec<BodyId> =
+            resolved.functions.iter().filter_map(|id| self.body_of(*id)).collect();
+        bodies.extend(resolved.closure);
+        if bodies.is_empty() && resolved.apis.is_empty() && resolved.path.is_none() {
+            return None;
+        }
+        Some(Targets {
+            bodies,
+            apis: resolved.apis,
+            runs: Vec::new(),
+            spawned: false,
+            deferred: false,
+            resolution: resolved.resolution,
+            path: resolved.path,
+        })
+    }
+
+    /// Scripts call the server's functions by path; their own functions are values.
+    fn script_targets(&self, body: &Body) -> BTreeMap<OpId, Targets> {
+        let target = |call: &Call| match &call.callee {
+            Callee::Path(path) => {
+                let mut apis = matching::on_path(self.catalog, path, call.arguments.len());
+                apis.retain(|row| row.library == "lua");
+                let path = Some(path.clone());
+                self.targets_from(Resolved {
+                    apis,
+                    path,
+                    resolution: Resolution::External,
+                    ..Resolved::unknown()
+                })
+            }
+            _ => None,
+        };
+        body.calls().filter_map(|(_, op, call)| Some((op, target(call)?))).collect()
+    }
+
+    /// The type of a value; unknown for a number of another body.
+    #[must_use]
+    pub fn type_of(&self, body: BodyId, value: crate::ir::value::ValueId) -> Ty {
+        let all = self.types.get(body.0 as usize);
+        all.and_then(|all| all.get(value.0 as usize)).cloned().unwrap_or_default()
+    }
+
+    /// What a path means in a body, where a value is wanted.
+    #[must_use]
+    pub fn resolve(&self, body: BodyId, path: &crate::ir::index::Path) -> Named {
+        let scope = self.scope_of(body);
+        match self.names.resolve(scope, path, Namespace::Value).0 {
+            Named::Unknown => self.names.resolve(scope, path, Namespace::Type).0,
+            named => named,
+        }
+    }
+}
+
+fn items(index: &FileIndex) -> impl Iterator<Item = ItemId> {
+    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
+    let functions = (0..count(index.functions.len())).map(ItemId::Function);
+    let constants = (0..count(index.constants.len())).map(ItemId::Constant);
+    functions.chain(constants)
+}

@@ -1,0 +1,375 @@
+//! What a path means: the language's own lookup, bounded and safe against import cycles.
+
+use super::tree::shared_folders;
+use super::{Named, Names, Namespace, Node, NodeId, Resolution, Scope};
+use crate::ir::index::{Path, TypeRef};
+
+/// Longest chain of imports, aliases and globs that is followed.
+const DEPTH: u32 = 24;
+
+/// Names that are there without an import; primitive types among them.
+const PRELUDE: &[&str] = &[
+    "Option", "Some", "None", "Result", "Ok", "Err", "Vec", "String", "Box", "ToString", "ToOwned",
+    "Into", "From", "TryFrom", "TryInto", "Iterator", "IntoIterator", "Extend", "Default", "Drop", "Fn",
+    "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce", "Clone", "Copy", "Send", "Sync", "Sized",
+    "Unpin", "AsRef", "AsMut", "PartialEq", "Eq", "PartialOrd", "Ord", "Debug", "Hash", "bool", "char",
+    "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
+    "f64", "Future", "IntoFuture", "drop",
+];
+
+/// A lookup under way.
+struct Lookup<'a> {
+    names: &'a Names,
+    /// Nodes and names that are being looked up: a second time round is a cycle.
+    open: Vec<(NodeId, String, bool)>,
+}
+
+/// See [`Names::resolve`].
+pub(super) fn resolve(
+    names: &Names,
+    scope: Scope<'_>,
+    path: &Path,
+    namespace: Namespace,
+) -> (Named, Resolution) {
+    let mut lookup = Lookup { names, open: Vec::new() };
+    lookup.scoped(scope, path, namespace)
+}
+
+/// Library globs that can bring a name into a node or the functions around it.
+fn lexical_globs(names: &Names, node: NodeId) -> Vec<Path> {
+    let mut globs = Vec::new();
+    for node in names.lexical(node) {
+        for glob in names.external_globs(node) {
+            if !globs.contains(&glob) {
+                globs.push(glob);
+            }
+        }
+    }
+    globs
+}
+
+impl Names {
+    /// Library globs of one node, those of workspace modules that it takes in by a glob included.
+    pub(in crate::link) fn external_globs(&self, node: NodeId) -> Vec<Path> {
+        let mut lookup = Lookup { names: self, open: Vec::new() };
+        let mut globs = Vec::new();
+        lookup.globs_of(node, &mut globs, &mut Vec::new(), 0);
+        globs
+    }
+
+    /// A node and the workspace modules that it takes in by a glob.
+    pub(in crate::link) fn with_globs(&self, node: NodeId) -> Vec<NodeId> {
+        let mut lookup = Lookup { names: self, open: Vec::new() };
+        let mut seen = Vec::new();
+        lookup.globs_of(node, &mut Vec::new(), &mut seen, 0);
+        seen
+    }
+
+    /// The node and the functions and module around it, inside out; stops at the module.
+    pub(in crate::link) fn lexical(&self, node: NodeId) -> Vec<NodeId> {
+        let mut nodes = vec![node];
+        while let Some(found) = nodes.last().and_then(|last| self.node(*last)) {
+            match found.parent {
+                Some(parent) if found.function => nodes.push(parent),
+                _ => break,
+            }
+        }
+        nodes
+    }
+
+    fn module_around(&self, node: NodeId) -> NodeId {
+        self.lexical(node).last().copied().unwrap_or(node)
+    }
+
+    fn root_of(&self, mut node: NodeId) -> NodeId {
+        while let Some(parent) = self.node(node).and_then(|found| found.parent) {
+            node = parent;
+        }
+        node
+    }
+
+    /// The library root of a workspace crate; the nearest one to the asking file when several
+    /// packages have the name.
+    fn workspace_crate(&self, from: NodeId, name: &str) -> Option<NodeId> {
+        let all = self.crates.get(name)?;
+        let file = self.node(from)?.file;
+        let folder = self.folders.get(file.0 as usize).map_or("", String::as_str);
+        all.iter().max_by_key(|(root, _)| shared_folders(folder, root)).map(|(_, node)| *node)
+    }
+
+    /// The trait or type items that could be meant by a bare name nobody imported.
+    fn only_one(&self, name: &str, namespace: Namespace) -> Option<Named> {
+        let fits = |named: &&Named| match named {
+            Named::Type(_) | Named::Trait(_) => true,
+            Named::Function(_) | Named::Constant(_) => namespace == Namespace::Value,
+            _ => false,
+        };
+        let mut found = self.by_name.get(name)?.iter().filter(fits);
+        let first = found.next()?;
+        found.next().is_none().then(|| first.clone())
+    }
+}
+
+impl Lookup<'_> {
+    fn scoped(&mut self, scope: Scope<'_>, path: &Path, space: Namespace) -> (Named, Resolution) {
+        let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };
+        if scope.generics.iter().any(|(name, _)| name == first) {
+            return (Named::Generic(first.to_owned()), Resolution::Exact);
+        }
+        if first == "Self" {
+            let start = self.self_type(scope);
+            return self.rest(start, path, 1, space, 0);
+        }
+        self.path(scope.node, path, space, 0)
+    }
+
+    fn self_type(&mut self, scope: Scope<'_>) -> Named {
+        match (scope.owner, scope.of_trait) {
+            (Some(TypeRef::Named { path, .. }), _) if path.first() != Some("Self") => {
+                let outer = Scope { owner: None, ..scope };
+                self.scoped(outer, path, Namespace::Type).0
+            }
+            (None, Some(of_trait)) => self.path(scope.node, of_trait, Namespace::Type, 0).0,
+            _ => Named::Unknown,
+        }
+    }
+
+    /// A path as written in a node.
+    fn path(&mut self, node: NodeId, path: &Path, space: Namespace, depth: u32) -> (Named, Resolution) {
+        if depth > DEPTH {
+            return (Named::Unknown, Resolution::Unknown);
+        }
+        let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };
+        let mut at = 1;
+        let start = match first {
+            "crate" | "$crate" => Some(Named::Module(self.names.root_of(node))),
+            "self" | "super" => {
+                let mut module = self.names.module_around(node);
+                at = 0;
+                while let Some(part @ ("self" | "super")) = path.0.get(at).map(String::as_str) {
+                    if part == "super" {
+                        let parent = self.names.node(module).and_then(|found| found.parent);
+                        let Some(parent) = parent else {
+                            return (Named::Unknown, Resolution::Unknown);
+                        };
+                        module = self.names.module_around(parent);
+                    }
+                    at += 1;
+                }
+                Some(Named::Module(module))
+            }
+            name => {
+                let wanted = if path.0.len() == 1 { space } else { Namespace::Type };
+                self.lexical(node, name, wanted, depth)
+            }
+        };
+        if let Some(start) = start {
+            let (found, resolution) = self.rest(start, path, at, space, depth);
+            if found != Named::Unknown {
+                return (found, resolution);
+            }
+        }
+        self.outside(node, path, space, depth)
+    }
+
+    /// A first part that nothing in scope defines: a crate, the prelude, a glob, a unique name.
+    fn outside(&mut self, node: NodeId, path: &Path, space: Namespace, depth: u32) -> (Named, Resolution) {
+        let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };
+        if matches!(first, "crate" | "$crate" | "self" | "super") {
+            return (Named::Unknown, Resolution::Unknown);
+        }
+        if (path.0.len() > 1 || space == Namespace::Type)
+            && let Some(root) = self.names.workspace_crate(node, first)
+        {
+            let (found, resolution) = self.rest(Named::Module(root), path, 1, space, depth);
+            if found != Named::Unknown {
+                return (found, resolution);
+            }
+        }
+        if PRELUDE.contains(&first) {
+            return (Named::External(prefixed("std", path)), Resolution::External);
+        }
+        let type_like = first.starts_with(char::is_uppercase);
+        if path.0.len() > 1 && !type_like {
+            return (Named::External(path.clone()), Resolution::External);
+        }
+        let mut globs = lexical_globs(self.names, node);
+        if !globs.is_empty() && (type_like || path.0.len() == 1) {
+            globs.sort_by_key(|glob| glob_rank(glob));
+            let glob = globs.swap_remove(0);
+            return (Named::External(extended(&glob, path, 0)), Resolution::External);
+        }
+        match self.names.only_one(first, if path.0.len() == 1 { space } else { Namespace::Type }) {
+            Some(only) => {
+                let (found, _) = self.rest(only, path, 1, space, depth);
+                let sure = if found == Named::Unknown { Resolution::Unknown } else { Resolution::ByName };
+                (found, sure)
+            }
+            None => (Named::Unknown, Resolution::Unknown),
+        }
+    }
+
+    /// A name in a node or the functions around it, up to the module.
+    fn lexical(&mut self, node: NodeId, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+        self.names
+            .lexical(node)
+            .into_iter()
+            .find_map(|node| self.within(node, name, space, depth))
+    }
+
+    /// A name that a node itself declares, imports or takes in by a glob of the workspace.
+    fn within(&mut self, id: NodeId, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+        let key = (id, name.to_owned(), space == Namespace::Type);
+        if depth > DEPTH || self.open.contains(&key) {
+            return None;
+        }
+        let names = self.names;
+        let node = names.node(id)?;
+        if let Some(found) = declared(node, name, space) {
+            return Some(found);
+        }
+        self.open.push(key);
+        let found = self
+            .imported(id, node, name, space, depth)
+            .or_else(|| self.globbed(id, node, name, space, depth));
+        self.open.pop();
+        // A tuple struct is named where a value is wanted, a module where a type is.
+        found.or_else(|| declared(node, name, other(space)))
+    }
+
+    fn imported(&mut self, id: NodeId, node: &Node, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+        node.imports.iter().filter(|import| import.name == name).find_map(|import| {
+            let found = self.path(id, &import.path, space, depth + 1).0;
+            let found = match found {
+                Named::Unknown => self.path(id, &import.path, other(space), depth + 1).0,
+                found => found,
+            };
+            match found {
+                // `use redis;` and renames of crates: the path is the crate's own.
+                Named::Unknown if import.path.0.len() == 1 && import.path.first() != Some("self") => {
+                    Some(Named::External(import.path.clone()))
+                }
+                Named::Unknown => None,
+                found => Some(found),
+            }
+        })
+    }
+
+    fn globbed(&mut self, id: NodeId, node: &Node, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+        let globs = node.imports.iter().filter(|import| import.name == "*");
+        globs.into_iter().find_map(|glob| match self.path(id, &glob.path, Namespace::Type, depth + 1).0 {
+            Named::Module(module) => self.within(module, name, space, depth + 1),
+            Named::Type(ty) => {
+                let variants = self.names.variants.get(&ty)?;
+                variants.iter().any(|v| v == name).then(|| Named::Variant(ty, name.to_owned()))
+            }
+            _ => None,
+        })
+    }
+
+    /// Library globs of a node, those of workspace globs included.
+    fn globs_of(&mut self, id: NodeId, globs: &mut Vec<Path>, seen: &mut Vec<NodeId>, depth: u32) {
+        if depth > DEPTH || seen.contains(&id) {
+            return;
+        }
+        seen.push(id);
+        let Some(node) = self.names.node(id) else { return };
+        for import in node.imports.iter().filter(|import| import.name == "*") {
+            match self.path(id, &import.path, Namespace::Type, depth + 1).0 {
+                Named::Module(module) => self.globs_of(module, globs, seen, depth + 1),
+                Named::External(path) if !globs.contains(&path) => globs.push(path),
+                _ => {}
+            }
+        }
+    }
+
+    /// Follows the parts of a path from `at` on.
+    fn rest(&mut self, start: Named, path: &Path, at: usize, space: Namespace, depth: u32) -> (Named, Resolution) {
+        let mut found = start;
+        for (position, part) in path.0.iter().enumerate().skip(at) {
+            let last = position + 1 == path.0.len();
+            let wanted = if last { space } else { Namespace::Type };
+            found = match found {
+                Named::Module(module) => match self.within(module, part, wanted, depth + 1) {
+                    Some(found) => found,
+                    None => return self.through_globs(module, path, position),
+                },
+                Named::Type(ty) => self.member(ty, part, depth),
+                Named::Trait(id) => self.names.members.of_trait(id, part),
+                Named::External(base) => Named::External(base.join(part.clone())),
+                Named::Generic(name) => Named::Generic(name),
+                Named::Function(_) | Named::Constant(_) | Named::Variant(..) | Named::Unknown => {
+                    Named::Unknown
+                }
+            };
+        }
+        let resolution = match &found {
+            Named::Unknown => Resolution::Unknown,
+            Named::External(_) => Resolution::External,
+            _ => Resolution::Exact,
+        };
+        (found, resolution)
+    }
+
+    /// What a module lacks may come from a library whose glob it re-exports.
+    fn through_globs(&mut self, module: NodeId, path: &Path, position: usize) -> (Named, Resolution) {
+        let mut globs = Vec::new();
+        self.globs_of(module, &mut globs, &mut Vec::new(), 0);
+        globs.sort_by_key(|glob| glob_rank(glob));
+        match globs.first() {
+            Some(glob) => (Named::External(extended(glob, path, position)), Resolution::External),
+            None => (Named::Unknown, Resolution::Unknown),
+        }
+    }
+
+    fn member(&mut self, ty: crate::link::TypeId, name: &str, depth: u32) -> Named {
+        if self.names.variants.get(&ty).is_some_and(|all| all.iter().any(|v| v == name)) {
+            return Named::Variant(ty, name.to_owned());
+        }
+        let own = self.names.members.of_type(ty, name);
+        if own != Named::Unknown {
+            return own;
+        }
+        match self.names.aliases.get(&ty) {
+            Some((node, TypeRef::Named { path, .. })) => {
+                let (node, path) = (*node, path.join(name));
+                self.path(node, &path, Namespace::Value, depth + 1).0
+            }
+            _ => Named::Unknown,
+        }
+    }
+}
+
+fn other(space: Namespace) -> Namespace {
+    match space {
+        Namespace::Type => Namespace::Value,
+        Namespace::Value => Namespace::Type,
+    }
+}
+
+/// What a node declares under a name; of several, the first (configured twins).
+fn declared(node: &Node, name: &str, space: Namespace) -> Option<Named> {
+    let all = if space == Namespace::Type { &node.types } else { &node.values };
+    all.get(name)?.first().cloned()
+}
+
+/// Preludes are made to be taken in whole, so they are asked first; the standard library last.
+fn glob_rank(glob: &Path) -> u32 {
+    match (glob.first(), glob.last()) {
+        (Some("std" | "core" | "alloc"), _) => 2,
+        (_, Some("prelude")) => 0,
+        _ => 1,
+    }
+}
+
+fn prefixed(crate_name: &str, path: &Path) -> Path {
+    let mut parts = vec![crate_name.to_owned()];
+    parts.extend(path.0.iter().cloned());
+    Path(parts)
+}
+
+fn extended(base: &Path, path: &Path, from: usize) -> Path {
+    let mut parts = base.0.clone();
+    parts.extend(path.0.iter().skip(from).cloned());
+    Path(parts)
+}
