@@ -1,0 +1,103 @@
+//! Attributes, documentation and visibility of items.
+
+use super::span::Place;
+use super::types;
+use crate::source::SourceFile;
+
+/// Attributes as last path part and raw arguments (`("cfg", "test")`); documentation left out.
+pub(crate) fn attributes(
+    list: &[syn::Attribute],
+    file: &SourceFile,
+    place: Place,
+) -> Vec<(String, String)> {
+    let others = list.iter().filter(|attribute| !attribute.path().is_ident("doc"));
+    others.map(|attribute| (last_name(attribute), raw(&attribute.meta, file, place))).collect()
+}
+
+fn last_name(attribute: &syn::Attribute) -> String {
+    attribute.path().segments.last().map(|part| types::name(&part.ident)).unwrap_or_default()
+}
+
+/// The text inside the delimiters, or after `=`.
+fn raw(meta: &syn::Meta, file: &SourceFile, place: Place) -> String {
+    let text = match meta {
+        syn::Meta::Path(_) => "",
+        syn::Meta::List(list) => {
+            let group = list.delimiter.span();
+            let (open, close) = (place.span(group.open()), place.span(group.close()));
+            file.text.get(open.end as usize..close.start as usize).unwrap_or("")
+        }
+        syn::Meta::NameValue(pair) => file.slice(place.node(&pair.value)),
+    };
+    text.trim().to_owned()
+}
+
+/// The first paragraph of the documentation, on one line.
+pub(crate) fn documentation(list: &[syn::Attribute]) -> String {
+    let mut words = String::new();
+    for line in list.iter().filter_map(doc_text) {
+        for line in line.lines().map(str::trim) {
+            match (line.is_empty(), words.is_empty()) {
+                (true, true) => {}
+                (true, false) => return words,
+                (false, first) => {
+                    if !first {
+                        words.push(' ');
+                    }
+                    words.push_str(line);
+                }
+            }
+        }
+        if line.is_empty() && !words.is_empty() {
+            return words;
+        }
+    }
+    words
+}
+
+fn doc_text(attribute: &syn::Attribute) -> Option<String> {
+    match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => text_value(&pair.value),
+        _ => None,
+    }
+}
+
+/// The text of a string literal.
+pub(crate) fn text_value(value: &syn::Expr) -> Option<String> {
+    match value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// The text of `#[name = "text"]`.
+pub(crate) fn text_of(list: &[syn::Attribute], name: &str) -> Option<String> {
+    list.iter().find_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(pair) if pair.path.is_ident(name) => text_value(&pair.value),
+        _ => None,
+    })
+}
+
+/// Whether others can see the item: any `pub` but `pub(self)`.
+pub(crate) fn is_public(visibility: &syn::Visibility) -> bool {
+    match visibility {
+        syn::Visibility::Public(_) => true,
+        syn::Visibility::Restricted(of) => !of.path.is_ident("self"),
+        syn::Visibility::Inherited => false,
+    }
+}
+
+/// The first token of an item: its first outer attribute, else its visibility, else `first`.
+pub(crate) fn start(
+    list: &[syn::Attribute],
+    visibility: Option<&syn::Visibility>,
+    first: proc_macro2::Span,
+) -> proc_macro2::Span {
+    let outer = list.iter().find(|attribute| matches!(attribute.style, syn::AttrStyle::Outer));
+    match (outer, visibility) {
+        (Some(attribute), _) => attribute.pound_token.span,
+        (None, Some(syn::Visibility::Public(word))) => word.span,
+        (None, Some(syn::Visibility::Restricted(of))) => of.pub_token.span,
+        (None, _) => first,
+    }
+}

@@ -1,0 +1,66 @@
+//! The first step of the Rust front-end: what a file declares.
+//!
+//! The file is parsed once, walked once, and dropped: the index keeps byte ranges and names. What
+//! the parser refuses is cut into items and read piece by piece.
+
+use super::read::{Refusal, read};
+use super::recover::{nothing_saved, recover};
+use super::span::{self, Place};
+use super::{module, role};
+use crate::ir::body::Problem;
+use crate::ir::index::FileIndex;
+use crate::source::{SourceFile, Span, Tree};
+use walk::{Around, Walker};
+
+mod declarations;
+mod functions;
+mod imports;
+mod macros;
+mod tables;
+mod walk;
+
+/// Items, names and headers of a file. Uses at most a worker thread's stack, whatever the text.
+pub(crate) fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
+    let mut index = FileIndex::new(file.id);
+    index.module = module::module_path(file, tree);
+    index.role = role::of_path(&file.path);
+    let base = span::shebang_length(file);
+    let text = file.text.get(base..).unwrap_or("");
+    let place = Place { file: file.id, base: u32::try_from(base).unwrap_or(u32::MAX) };
+    let (parsed, refusals) = parse(text);
+    let problems = refusals.into_iter().map(|refusal| problem(refusal, place));
+    index.problems.extend(problems);
+    if let Some(parsed) = parsed {
+        let around = Around::file(&index, &parsed.attrs, file, place);
+        let mut walker = Walker { file, tree, place, index };
+        walker.items(&parsed.items, &around);
+        index = walker.index;
+    }
+    // Spans can't be read from here on; nothing of the tree is left.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    index
+}
+
+/// The whole file, or what can be saved of it.
+fn parse(text: &str) -> (Option<syn::File>, Vec<Refusal>) {
+    let refusal = match read::<syn::File>(text) {
+        Ok(parsed) => return (Some(parsed), Vec::new()),
+        Err(refusal) => refusal,
+    };
+    let (kept, mut lost) = recover(text);
+    match read::<syn::File>(&kept) {
+        Ok(parsed) => {
+            if lost.is_empty() {
+                lost.push(refusal);
+            }
+            (Some(parsed), lost)
+        }
+        Err(_) => (None, vec![nothing_saved(refusal)]),
+    }
+}
+
+fn problem(refusal: Refusal, place: Place) -> Problem {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX).saturating_add(place.base);
+    let span = Span::new(place.file, offset(refusal.at.start), offset(refusal.at.end));
+    Problem { span, message: refusal.reason, kind: refusal.kind }
+}

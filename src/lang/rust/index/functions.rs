@@ -1,0 +1,224 @@
+//! Functions, methods, trait methods and foreign functions.
+
+use super::super::header::{self, Generics};
+use super::super::{attributes, mentions, role, types};
+use super::walk::{Around, Walker};
+use crate::ir::index::{Constant, Function, Path, Trait, TypeRef};
+
+/// The `impl` or `trait` block a method stands in.
+#[derive(Clone, Default)]
+struct Home {
+    owner: Option<TypeRef>,
+    of_trait: Option<Path>,
+    generics: Generics,
+    /// Whether its methods can be reached whatever their own visibility.
+    public: bool,
+}
+
+/// The parts of a function that all its kinds have.
+struct Parts<'s> {
+    attrs: &'s [syn::Attribute],
+    visibility: Option<&'s syn::Visibility>,
+    modifiers: &'s syn::FnModifiers,
+    signature: &'s syn::Signature,
+    block: Option<&'s syn::Block>,
+    semi: Option<proc_macro2::Span>,
+}
+
+impl Walker<'_> {
+    pub(super) fn function(&mut self, of: &syn::ItemFn, around: &Around) {
+        let parts = Parts {
+            attrs: &of.attrs,
+            visibility: Some(&of.vis),
+            modifiers: &of.modifiers,
+            signature: &of.sig,
+            block: Some(&of.block),
+            semi: None,
+        };
+        self.header(&parts, &Home::default(), around);
+    }
+
+    pub(super) fn foreign(&mut self, of: &syn::ItemForeignMod, around: &Around) {
+        for item in &of.items {
+            if let syn::ForeignItem::Fn(of) = item {
+                let parts = Parts {
+                    attrs: &of.attrs,
+                    visibility: Some(&of.vis),
+                    modifiers: &of.modifiers,
+                    signature: &of.sig,
+                    block: None,
+                    semi: Some(of.semi_token.span),
+                };
+                self.header(&parts, &Home::default(), around);
+            }
+        }
+    }
+
+    pub(super) fn implementation(&mut self, of: &syn::ItemImpl, around: &Around) {
+        let owner = types::type_ref(&of.self_ty);
+        let by_name = owner.name().map_or(role::of_type(""), role::of_type);
+        let role = self.role(&of.attrs, role::either(around.role, by_name));
+        let home = Home {
+            owner: Some(owner),
+            of_trait: of.trait_.as_ref().map(|(path, _)| types::path(path)),
+            generics: header::generics(&of.generics),
+            public: of.trait_.is_some(),
+        };
+        let around = Around { role, ..around.clone() };
+        for item in &of.items {
+            match item {
+                syn::ImplItem::Fn(of) => {
+                    let parts = Parts {
+                        attrs: &of.attrs,
+                        visibility: Some(&of.vis),
+                        modifiers: &of.modifiers,
+                        signature: &of.sig,
+                        block: Some(&of.block),
+                        semi: None,
+                    };
+                    self.header(&parts, &home, &around);
+                }
+                syn::ImplItem::Const(of) => {
+                    let first = of.modifiers.defaultness.map_or(of.const_token.span, |word| word.span);
+                    let span = self.item_span(&of.attrs, Some(&of.vis), first, of.semi_token.span);
+                    let constant = Constant {
+                        name: types::name(&of.ident),
+                        scope: around.scope.clone(),
+                        owner: home.owner.clone(),
+                        ty: types::type_ref(&of.ty),
+                        role: self.role(&of.attrs, around.role),
+                        span,
+                    };
+                    self.index.constants.push(constant);
+                    self.inside_expression(&of.expr, span, &around);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn trait_(&mut self, of: &syn::ItemTrait, around: &Around) {
+        let name = types::name(&of.ident);
+        let role = self.role(&of.attrs, role::either(around.role, role::of_type(&name)));
+        let first = of.unsafety.map_or(of.trait_token.span, |word| word.span);
+        let span = self.item_span(&of.attrs, Some(&of.vis), first, of.brace_token.span.close());
+        let home = Home {
+            owner: None,
+            of_trait: Some(Path::single(name.clone())),
+            generics: header::generics(&of.generics),
+            public: attributes::is_public(&of.vis),
+        };
+        let scope = around.scope.clone();
+        let bounds = types::bounds(&of.supertraits);
+        self.index.traits.push(Trait { name: name.clone(), scope, bounds, span });
+        let around = Around { role, ..around.clone() };
+        for item in &of.items {
+            match item {
+                syn::TraitItem::Fn(of) => {
+                    let parts = Parts {
+                        attrs: &of.attrs,
+                        visibility: None,
+                        modifiers: &of.modifiers,
+                        signature: &of.sig,
+                        block: of.default.as_ref(),
+                        semi: of.semi_token.map(|semi| semi.span),
+                    };
+                    self.header(&parts, &home, &around);
+                }
+                syn::TraitItem::Const(of) => {
+                    let owner = Path::single(name.clone());
+                    let span =
+                        self.item_span(&of.attrs, None, of.const_token.span, of.semi_token.span);
+                    self.index.constants.push(Constant {
+                        name: types::name(&of.ident),
+                        scope: around.scope.clone(),
+                        owner: Some(TypeRef::Named { path: owner, arguments: Vec::new() }),
+                        ty: types::type_ref(&of.ty),
+                        role: around.role,
+                        span,
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn trait_alias(&mut self, of: &syn::ItemTraitAlias, around: &Around) {
+        let span =
+            self.item_span(&of.attrs, Some(&of.vis), of.trait_token.span, of.semi_token.span);
+        self.index.traits.push(Trait {
+            name: types::name(&of.ident),
+            scope: around.scope.clone(),
+            bounds: types::bounds(&of.bounds),
+            span,
+        });
+    }
+
+    /// Adds a function and what its body declares.
+    fn header(&mut self, parts: &Parts<'_>, home: &Home, around: &Around) {
+        let signature = parts.signature;
+        let name = types::name(&signature.ident);
+        let found = parts.block.map(|block| {
+            let group = block.brace_token.span;
+            mentions::mentions(self.file.slice(self.place.span(group.join())))
+        });
+        let attributes = self.attributes(parts.attrs);
+        let role = role::either(around.role, role::of_attributes(&attributes));
+        let (returns, is_async) = header::returns(signature);
+        let mut generics = home.generics.clone();
+        header::add_generics(&mut generics, &signature.generics);
+        let inside = parts.block.filter(|_| found.as_ref().is_some_and(|found| found.items));
+        let around_body = inside.map(|_| around.inside(&name, role));
+        self.index.functions.push(Function {
+            name,
+            scope: around.scope.clone(),
+            owner: home.owner.clone(),
+            of_trait: home.of_trait.clone(),
+            receiver: header::receiver(signature),
+            parameters: header::parameters(signature),
+            returns,
+            generics,
+            is_async,
+            has_body: parts.block.is_some(),
+            public: home.public || parts.visibility.is_some_and(attributes::is_public),
+            role,
+            attributes,
+            doc: attributes::documentation(parts.attrs),
+            mentions: found.map(|found| found.names).unwrap_or_default(),
+            span: self.function_span(parts),
+            name_span: self.place.span(signature.ident.span()),
+        });
+        if let (Some(block), Some(around)) = (inside, around_body) {
+            self.inside_block(block, &around);
+        }
+    }
+
+    fn function_span(&self, parts: &Parts<'_>) -> crate::source::Span {
+        let last = match parts.block {
+            Some(block) => block.brace_token.span.close(),
+            None => parts.semi.unwrap_or(parts.signature.paren_token.span.close()),
+        };
+        let first = first_word(parts.modifiers, parts.signature);
+        self.item_span(parts.attrs, parts.visibility, first, last)
+    }
+}
+
+/// The first of `default const async unsafe extern fn` that is written.
+fn first_word(modifiers: &syn::FnModifiers, signature: &syn::Signature) -> proc_macro2::Span {
+    if let Some(word) = &modifiers.defaultness {
+        return word.span;
+    }
+    if let Some(word) = &signature.constness {
+        return word.span;
+    }
+    if let Some(word) = &signature.asyncness {
+        return word.span;
+    }
+    match (&signature.safety, &signature.abi) {
+        (syn::Safety::Safe(word), _) => word.span,
+        (syn::Safety::Unsafe(word), _) => word.span,
+        (_, Some(abi)) => abi.extern_token.span,
+        _ => signature.fn_token.span,
+    }
+}
+

@@ -1,0 +1,108 @@
+//! Items inside macro calls: lazily made statics, tables, and macros that wrap items.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::parse::{ParseStream, Parser};
+
+use super::walk::{Around, Walker};
+
+/// `static [ref] NAME: T = …;`
+struct LazyStatic {
+    attrs: Vec<syn::Attribute>,
+    vis: syn::Visibility,
+    word: syn::Token![static],
+    ident: syn::Ident,
+    ty: syn::Type,
+    value: syn::Expr,
+    semi: Option<syn::Token![;]>,
+}
+
+impl Walker<'_> {
+    /// A macro call where an item may stand.
+    pub(super) fn item_macro(
+        &mut self,
+        call: &syn::Macro,
+        attrs: &[syn::Attribute],
+        around: &Around,
+    ) {
+        match last_name(call).as_str() {
+            "lazy_static" | "thread_local" => self.lazy_statics(call, around),
+            "table" => self.table(call, attrs, around),
+            "macro_rules" => {}
+            _ => {
+                if !self.wrapped_items(call.tokens.clone(), around) {
+                    self.conditional_items(call, around);
+                }
+            }
+        }
+    }
+
+    /// A macro call where a statement may stand: most of those hold no items.
+    pub(super) fn statement_macro(&mut self, call: &syn::Macro, around: &Around) {
+        match last_name(call).as_str() {
+            "lazy_static" | "thread_local" => self.lazy_statics(call, around),
+            "cfg_if" => self.conditional_items(call, around),
+            _ => {}
+        }
+    }
+
+    fn lazy_statics(&mut self, call: &syn::Macro, around: &Around) {
+        let Ok(statics) = lazy_statics.parse2(call.tokens.clone()) else { return };
+        for one in &statics {
+            let value = self.place.node(&one.value);
+            let first = self.item_span(&one.attrs, Some(&one.vis), one.word.span, one.word.span);
+            let span = match &one.semi {
+                Some(semi) => first.to(self.place.span(semi.span)),
+                None => first.to(value),
+            };
+            self.add_constant(&one.ident, &one.ty, &one.attrs, span, around);
+            self.inside_expression(&one.value, value, around);
+        }
+    }
+
+    /// Items that a macro takes as they are (`cfg_rt! { … }`). Says whether there were any.
+    fn wrapped_items(&mut self, tokens: TokenStream, around: &Around) -> bool {
+        match syn::parse2::<syn::File>(tokens) {
+            Ok(file) if !file.items.is_empty() => {
+                self.items(&file.items, around);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// `if #[cfg(…)] { items } else { items }`
+    fn conditional_items(&mut self, call: &syn::Macro, around: &Around) {
+        if last_name(call) != "cfg_if" {
+            return;
+        }
+        for tree in call.tokens.clone() {
+            if let TokenTree::Group(group) = tree
+                && group.delimiter() == Delimiter::Brace
+            {
+                self.wrapped_items(group.stream(), around);
+            }
+        }
+    }
+}
+
+fn last_name(call: &syn::Macro) -> String {
+    call.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
+}
+
+fn lazy_statics(input: ParseStream<'_>) -> syn::Result<Vec<LazyStatic>> {
+    let mut statics = Vec::new();
+    while !input.is_empty() {
+        let attrs = input.call(syn::Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let word = input.parse()?;
+        input.parse::<Option<syn::Token![ref]>>()?;
+        let ident = input.parse()?;
+        input.parse::<syn::Token![:]>()?;
+        let ty = input.parse()?;
+        input.parse::<syn::Token![=]>()?;
+        let value = input.parse()?;
+        let semi = input.parse()?;
+        statics.push(LazyStatic { attrs, vis, word, ident, ty, value, semi });
+    }
+    Ok(statics)
+}

@@ -1,0 +1,370 @@
+//! What can be saved of a file that the parser refuses.
+//!
+//! The lexer cuts the text into items, each is read alone, and those that can't be read are
+//! replaced by blanks of the same length, so that what is left parses and every place in it is
+//! still the place in the file. `impl`, `mod` and `trait` blocks are cut further: one bad method
+//! costs that method. Where braces do not match, the layout decides: an item that begins a line no
+//! further in than the one before it is no part of that one.
+
+use std::ops::Range;
+
+use rustc_lexer::TokenKind;
+
+use super::read::{Refusal, read};
+use super::tokens::{self, Token};
+use crate::ir::body::ProblemKind;
+
+/// Blocks inside blocks that are cut further.
+const MOST_LEVELS: usize = 8;
+
+/// A text without the items that can't be read, and one refusal for each of those; their places
+/// are bytes of the text.
+pub(crate) fn recover(text: &str) -> (String, Vec<Refusal>) {
+    let mut saved = Saved { text, kept: vec![b' '; text.len()], lost: Vec::new() };
+    saved.items(0..text.len(), Inside::File, 0);
+    let kept = String::from_utf8(saved.kept).unwrap_or_default();
+    (kept, saved.lost)
+}
+
+/// What kind of items a block holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    File,
+    Impl,
+    Trait,
+}
+
+struct Saved<'t> {
+    text: &'t str,
+    kept: Vec<u8>,
+    lost: Vec<Refusal>,
+}
+
+impl Saved<'_> {
+    fn items(&mut self, range: Range<usize>, inside: Inside, level: usize) {
+        for extent in cut(self.text, range) {
+            let piece = self.text.get(extent.range.clone()).unwrap_or("");
+            match parse(piece, inside) {
+                Ok(()) => self.keep(extent.range),
+                Err(_) if extent.block.is_some() && level < MOST_LEVELS => {
+                    self.block(&extent, inside, level);
+                }
+                Err(refusal) => self.lose(extent.range.start, refusal),
+            }
+        }
+    }
+
+    /// Keeps the head of a block and those of its items that can be read.
+    fn block(&mut self, extent: &Extent, inside: Inside, level: usize) {
+        let Some((body, holds)) = &extent.block else { return };
+        let head = extent.head(self.text);
+        let shell = self.text.get(head.start..body.start).unwrap_or("");
+        if let Err(refusal) = parse(&format!("{shell}}}"), inside) {
+            self.lose(head.start, refusal);
+            return;
+        }
+        let lost_before = self.lost.len();
+        self.keep(head.start..body.start);
+        self.items(body.clone(), *holds, level + 1);
+        self.close(head.start, body, extent.range.end);
+        if self.lost.len() == lost_before {
+            // The head and every item can be read alone, and yet the whole was refused: what
+            // stands between the items is at fault.
+            let piece = self.text.get(extent.range.clone()).unwrap_or("");
+            if let Err(refusal) = parse(piece, inside) {
+                self.lose(extent.range.start, refusal);
+            }
+        }
+    }
+
+    /// Puts the closing brace of a block back: its own, or one over the last blank.
+    fn close(&mut self, head: usize, body: &Range<usize>, end: usize) {
+        let at = if body.end < end { body.end } else { end.saturating_sub(1) };
+        match self.kept.get_mut(at) {
+            Some(byte) if at >= body.start && *byte == b' ' => *byte = b'}',
+            _ => {
+                self.kept.get_mut(head..end).unwrap_or_default().fill(b' ');
+                let reason = "this block is never closed".to_owned();
+                let at = head..body.start;
+                self.lost.push(Refusal { at, reason, kind: ProblemKind::Syntax });
+            }
+        }
+    }
+
+    fn keep(&mut self, range: Range<usize>) {
+        let source = self.text.as_bytes().get(range.clone());
+        if let (Some(to), Some(from)) = (self.kept.get_mut(range), source) {
+            to.copy_from_slice(from);
+        }
+    }
+
+    fn lose(&mut self, base: usize, refusal: Refusal) {
+        let at = refusal.at.start + base..refusal.at.end + base;
+        self.lost.push(Refusal { at, ..refusal });
+    }
+}
+
+fn parse(text: &str, inside: Inside) -> Result<(), Refusal> {
+    match inside {
+        Inside::File => read::<syn::Item>(text).map(drop),
+        Inside::Impl => read::<syn::ImplItem>(text).map(drop),
+        Inside::Trait => read::<syn::TraitItem>(text).map(drop),
+    }
+}
+
+/// Where an item stands.
+struct Extent {
+    range: Range<usize>,
+    /// The inside of its braces and what that holds, for blocks of items.
+    block: Option<(Range<usize>, Inside)>,
+}
+
+impl Extent {
+    /// Where the head begins: `pub impl`, which some macros take, is read as `impl`.
+    fn head(&self, text: &str) -> Range<usize> {
+        let piece = text.get(self.range.clone()).unwrap_or("");
+        let mut words = tokens::significant(piece);
+        let start = match (words.next(), words.next()) {
+            (Some(first), Some(second)) if first.is_word("pub") && second.is_word("impl") => {
+                second.start
+            }
+            _ => 0,
+        };
+        self.range.start + start..self.range.end
+    }
+}
+
+/// Cuts a part of a text into items.
+fn cut(text: &str, range: Range<usize>) -> Vec<Extent> {
+    let part = text.get(range.clone()).unwrap_or("");
+    let base = range.start;
+    let balanced = super::nesting::balanced(part);
+    let mut cutter = Cutter { text: part, base, items: Vec::new(), open: None, depth: 0, balanced };
+    for token in tokens::significant(part) {
+        cutter.feed(token);
+    }
+    cutter.finish(part.len());
+    cutter.items
+}
+
+struct Cutter<'t> {
+    text: &'t str,
+    base: usize,
+    items: Vec<Extent>,
+    open: Option<Open>,
+    depth: usize,
+    balanced: bool,
+}
+
+/// The item being read.
+struct Open {
+    start: usize,
+    column: usize,
+    word: Word,
+    /// Where its first brace at its own level opened.
+    brace: Option<usize>,
+}
+
+/// What word an item was known by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// None yet: attributes, `pub`, `unsafe`.
+    None,
+    /// Ends at its braces or at `;`: `fn`, `struct`, macros.
+    Braced,
+    /// Ends at `;` alone: `use`, `const`, `static`, `type`.
+    Value,
+    /// Holds items.
+    Block(Inside),
+}
+
+impl Cutter<'_> {
+    fn feed(&mut self, token: Token<'_>) {
+        if !self.balanced && self.begins_by_layout(token) {
+            self.end(token.start, None);
+            self.depth = 0;
+        }
+        let closes = matches!(
+            token.kind,
+            TokenKind::CloseBrace | TokenKind::CloseParen | TokenKind::CloseBracket
+        );
+        if closes {
+            self.close(token);
+            return;
+        }
+        if self.open.is_none() {
+            let column = self.column(token.start).unwrap_or(usize::MAX);
+            self.open = Some(Open { start: token.start, column, word: Word::None, brace: None });
+        }
+        match token.kind {
+            TokenKind::OpenBrace | TokenKind::OpenParen | TokenKind::OpenBracket => {
+                if let Some(open) = &mut self.open
+                    && self.depth == 0
+                    && token.kind == TokenKind::OpenBrace
+                {
+                    open.brace.get_or_insert(token.start);
+                }
+                self.depth += 1;
+            }
+            TokenKind::Semi if self.depth == 0 => self.end(token.end(), None),
+            TokenKind::Ident if self.depth == 0 => self.word(token),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, token: Token<'_>) {
+        if self.depth == 0 {
+            // Closes nothing here: it belongs to no item.
+            self.end(token.start, None);
+            return;
+        }
+        self.depth -= 1;
+        let ends = token.kind == TokenKind::CloseBrace
+            && self.depth == 0
+            && self.open.as_ref().is_some_and(|open| open.word != Word::Value);
+        if ends {
+            self.end(token.end(), Some(token.start));
+        } else if self.depth == 0 && token.kind == TokenKind::CloseBracket {
+            self.drop_inner_attribute(token);
+        }
+    }
+
+    /// `#![…]` belongs to the file, not to the item after it.
+    fn drop_inner_attribute(&mut self, token: Token<'_>) {
+        let Some(open) = &self.open else { return };
+        let text = self.text.get(open.start..token.end()).unwrap_or("");
+        if open.word == Word::None && text.starts_with("#!") {
+            self.open = None;
+        }
+    }
+
+    fn word(&mut self, token: Token<'_>) {
+        let Some(open) = &mut self.open else { return };
+        let known = match token.text {
+            "fn" | "struct" | "enum" | "union" | "macro_rules" => Word::Braced,
+            "use" | "const" | "static" | "type" => Word::Value,
+            "impl" | "extern" => Word::Block(Inside::Impl),
+            "mod" => Word::Block(Inside::File),
+            "trait" => Word::Block(Inside::Trait),
+            _ => return,
+        };
+        // `const fn`, `extern "C" fn`, `const unsafe fn`: the later word decides.
+        let decided = match open.word {
+            Word::None => true,
+            Word::Value => token.text == "fn",
+            Word::Block(Inside::Impl) => token.text == "fn",
+            _ => false,
+        };
+        if decided && open.brace.is_none() {
+            open.word = known;
+        }
+    }
+
+    fn begins_by_layout(&self, token: Token<'_>) -> bool {
+        let Some(open) = &self.open else { return false };
+        let starts = token.kind == TokenKind::Pound
+            || (token.kind == TokenKind::Ident
+                && matches!(
+                    token.text,
+                    "fn" | "pub" | "impl" | "mod" | "struct" | "enum" | "trait" | "use" | "const"
+                        | "static" | "type" | "async" | "unsafe" | "extern" | "macro_rules"
+                ));
+        // Attributes before the item's own first word begin lines too.
+        starts
+            && open.word != Word::None
+            && self.column(token.start).is_some_and(|column| column <= open.column)
+    }
+
+    /// Bytes before the token on its line; `None` when something else stands there.
+    fn column(&self, at: usize) -> Option<usize> {
+        let before = self.text.get(..at)?;
+        let line = before.rsplit('\n').next()?;
+        line.trim_start().is_empty().then_some(line.len())
+    }
+
+    fn end(&mut self, at: usize, closed: Option<usize>) {
+        let Some(open) = self.open.take() else { return };
+        let range = open.start + self.base..at + self.base;
+        let block = match (open.word, open.brace) {
+            (Word::Block(inside), Some(brace)) => {
+                let inner = brace + 1..closed.unwrap_or(at).max(brace + 1);
+                Some((inner.start + self.base..inner.end + self.base, inside))
+            }
+            _ => None,
+        };
+        self.items.push(Extent { range, block });
+    }
+
+    fn finish(&mut self, end: usize) {
+        self.end(end, None);
+    }
+}
+
+/// The refusal of a file of which nothing could be saved.
+pub(crate) fn nothing_saved(refusal: Refusal) -> Refusal {
+    let reason = format!("{}; nothing of this file was read", refusal.reason);
+    Refusal { reason, kind: ProblemKind::Syntax, ..refusal }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(text: &str) -> (Vec<String>, usize) {
+        let (kept, lost) = recover(text);
+        assert_eq!(kept.len(), text.len());
+        let file = syn::parse_str::<syn::File>(&kept).expect("what is kept parses");
+        let names = file.items.iter().flat_map(names).collect();
+        (names, lost.len())
+    }
+
+    fn names(item: &syn::Item) -> Vec<String> {
+        match item {
+            syn::Item::Fn(of) => vec![of.sig.ident.to_string()],
+            syn::Item::Impl(of) => of
+                .items
+                .iter()
+                .filter_map(|item| match item {
+                    syn::ImplItem::Fn(of) => Some(of.sig.ident.to_string()),
+                    _ => None,
+                })
+                .collect(),
+            syn::Item::Mod(of) => of.content.iter().flat_map(|of| &of.1).flat_map(names).collect(),
+            syn::Item::Const(of) => vec![of.ident.to_string()],
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn one_bad_item_costs_that_item() {
+        let text = "#![allow(x)]\n//! é\nuse a::b;\nfn one() {}\nfn two( { ) }\nconst K: u8 = {1};\n";
+        assert_eq!(saved(text), (vec!["one".into(), "K".into()], 1));
+    }
+
+    #[test]
+    fn one_bad_method_costs_that_method() {
+        let text = "mod m {\nimpl A {\n  fn a(&self) {}\n  fn b(&self) { let = é; }\n  fn c() {}\n}\n}";
+        assert_eq!(saved(text), (vec!["a".into(), "c".into()], 1));
+    }
+
+    #[test]
+    fn a_missing_brace_costs_one_item_when_the_layout_is_usual() {
+        let text = "fn a() {}\n\n#[x]\nfn b() {\n    if x {\n}\n\npub fn c() {\n    1\n}\n";
+        assert_eq!(saved(text), (vec!["a".into(), "c".into()], 1));
+        let inside = "impl A {\n    fn a() {\n        if x {\n    }\n\n    fn b() {}\n}\n\nfn c() {}\n";
+        assert_eq!(saved(inside), (vec!["b".into(), "c".into()], 1));
+    }
+
+    #[test]
+    fn a_brace_too_many_costs_nothing_else() {
+        let text = "fn a() {\n}\n}\n\nfn b() {}\n";
+        let (names, _) = saved(text);
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn public_impl_blocks_of_macros_are_read() {
+        assert_eq!(saved("#[easy]\npub impl A for B { fn a() {} }"), (vec![], 1));
+        assert_eq!(saved("pub impl A for B { fn a() {} }"), (vec!["a".into()], 0));
+    }
+}

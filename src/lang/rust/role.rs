@@ -1,0 +1,97 @@
+//! Which code only serves tests: by path, by attribute, by name.
+
+use crate::ir::index::Role;
+
+/// Folders whose files are test code.
+const FOLDERS: [&str; 14] = [
+    "tests", "test", "benches", "examples", "testing", "testutil", "testutils", "test_util",
+    "test_utils", "test-utils", "mock", "mocks", "fakes", "stubs",
+];
+
+/// The role of a whole file, by its path.
+pub(crate) fn of_path(path: &str) -> Role {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    let name = parts.pop().unwrap_or("");
+    let stem = name.strip_suffix(".rs").unwrap_or(name);
+    let folder = parts.iter().any(|part| FOLDERS.contains(part) || is_test_package(part));
+    test_if(folder || is_test_module(stem))
+}
+
+/// The role of a module, by its name.
+pub(crate) fn of_module(name: &str) -> Role {
+    test_if(is_test_module(name))
+}
+
+/// The role of a type, by its name: `MockStore`, `RedisFake`.
+pub(crate) fn of_type(name: &str) -> Role {
+    let is = |word: &str| {
+        let after = |rest: &str| rest.is_empty() || rest.starts_with(|c: char| c.is_uppercase());
+        name.strip_prefix(word).is_some_and(after) || name.ends_with(word)
+    };
+    test_if(["Mock", "Fake", "Stub"].into_iter().any(is))
+}
+
+/// The role that attributes give: `#[test]`, `#[tokio::test]`, `#[cfg(test)]`.
+pub(crate) fn of_attributes(attributes: &[(String, String)]) -> Role {
+    test_if(attributes.iter().any(|(name, arguments)| match name.as_str() {
+        "cfg" => asks_for_test(arguments),
+        "bench" | "test_case" | "rstest" => true,
+        name => name.ends_with("test"),
+    }))
+}
+
+/// The stronger of two roles: what is inside test code is test code.
+pub(crate) fn either(one: Role, other: Role) -> Role {
+    test_if(one == Role::Test || other == Role::Test)
+}
+
+fn test_if(test: bool) -> Role {
+    if test { Role::Test } else { Role::Product }
+}
+
+fn is_test_module(name: &str) -> bool {
+    const NAMES: [&str; 10] = [
+        "test", "tests", "testing", "testutil", "testutils", "mock", "mocks", "fakes", "stub",
+        "stubs",
+    ];
+    NAMES.contains(&name)
+        || ["test_", "tests_", "mock_", "fake_"].into_iter().any(|word| name.starts_with(word))
+        || ["_test", "_tests", "_mock", "_mocks", "_fake", "_bench"]
+            .into_iter()
+            .any(|word| name.ends_with(word))
+}
+
+fn is_test_package(folder: &str) -> bool {
+    ["-test", "-tests", "-mock", "-mocks", "_tests", "-test-utils", "-testing", "-e2e"]
+        .into_iter()
+        .any(|word| folder.ends_with(word))
+}
+
+/// Whether a `cfg` predicate holds only (or also) for tests: the word `test` outside `not(…)`.
+fn asks_for_test(predicate: &str) -> bool {
+    let compact: String = predicate.chars().filter(|c| !c.is_whitespace()).collect();
+    let words = compact.split(|c: char| !(c.is_alphanumeric() || "_\"-".contains(c)));
+    words.into_iter().any(|word| word == "test") && !compact.contains("not(test")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_names_and_attributes_tell_test_code() {
+        for path in ["tests/a.rs", "a/src/lock_test.rs", "src/tests.rs", "src/test_kit.rs"] {
+            assert_eq!(of_path(path), Role::Test, "{path}");
+        }
+        for path in ["src/latest.rs", "src/attestation.rs", "src/contest/mod.rs"] {
+            assert_eq!(of_path(path), Role::Product, "{path}");
+        }
+        assert_eq!(of_type("MockStore"), Role::Test);
+        assert_eq!(of_type("Mocking"), Role::Product);
+        let attribute = |name: &str, raw: &str| of_attributes(&[(name.into(), raw.into())]);
+        assert_eq!(attribute("cfg", "any(test, feature = \"x\")"), Role::Test);
+        assert_eq!(attribute("cfg", "not(test)"), Role::Product);
+        assert_eq!(attribute("cfg", "feature = \"test\""), Role::Product);
+        assert_eq!(attribute("test", ""), Role::Test);
+    }
+}
