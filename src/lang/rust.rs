@@ -5,17 +5,31 @@ use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId};
 use crate::source::{SourceFile, Tree};
 
-pub(crate) mod lower;
-pub(crate) mod slice;
 pub(crate) mod span;
 pub(crate) mod types;
+pub(crate) mod tokens;
+
+pub(crate) mod nesting;
+pub(crate) mod read;
+mod recover;
+
+mod attributes;
+mod header;
+mod mentions;
+mod module;
+mod role;
+
+mod index;
+pub(crate) mod slice;
+
+pub(crate) mod lower;
 
 /// The Rust front-end.
 pub struct RustFrontend;
 
 impl Frontend for RustFrontend {
-    fn index(&self, file: &SourceFile, _tree: &Tree) -> FileIndex {
-        FileIndex::new(file.id)
+    fn index(&self, file: &SourceFile, tree: &Tree) -> FileIndex {
+        index::index(file, tree)
     }
 
     fn lower(&self, file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {

@@ -47,14 +47,9 @@ fn parse(text: &str) -> (Option<syn::File>, Vec<Refusal>) {
         Ok(parsed) => return (Some(parsed), Vec::new()),
         Err(refusal) => refusal,
     };
-    let (kept, mut lost) = recover(text);
+    let (kept, lost) = recover(text);
     match read::<syn::File>(&kept) {
-        Ok(parsed) => {
-            if lost.is_empty() {
-                lost.push(refusal);
-            }
-            (Some(parsed), lost)
-        }
+        Ok(parsed) => (Some(parsed), lost),
         Err(_) => (None, vec![nothing_saved(refusal)]),
     }
 }

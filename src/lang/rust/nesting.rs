@@ -134,6 +134,10 @@ impl Depth {
         }
         self.run = group.outer;
         self.outer = self.outer.saturating_sub(self.run.cost.saturating_add(DEEP));
+        if closer != TokenKind::CloseBrace {
+            // `a()()`, `a[0][0]`: every postfix nests what stands before it.
+            self.add(SHALLOW);
+        }
         self.previous =
             if closer == TokenKind::CloseBrace { Previous::Brace } else { Previous::Operand };
         Ok(())

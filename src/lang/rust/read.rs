@@ -119,8 +119,7 @@ mod tests {
     fn no_depth_of_any_production_overflows_the_stack() {
         let all = || {
             for (head, open, middle, close, tail) in SHAPES {
-                let depths = [10, 199, 300, 450, 600, 900, 1300, 2000, 2400, 5000, 100_000];
-                for depth in depths {
+                for depth in [190, 310, 620, 2400, 100_000] {
                     let (opened, closed) = (open.repeat(depth), close.repeat(depth));
                     let text = format!("{head}{opened}{middle}{closed}{tail}");
                     let read = read::<syn::File>(&text);

@@ -79,7 +79,7 @@ impl Walker<'_> {
                     self.header(&parts, &home, &around);
                 }
                 syn::ImplItem::Const(of) => {
-                    let first = of.modifiers.defaultness.map_or(of.const_token.span, |word| word.span);
+                    let first = of.modifiers.defaultness.as_ref().map_or(of.const_token.span, |word| word.span);
                     let span = self.item_span(&of.attrs, Some(&of.vis), first, of.semi_token.span);
                     let constant = Constant {
                         name: types::name(&of.ident),
@@ -100,7 +100,7 @@ impl Walker<'_> {
     pub(super) fn trait_(&mut self, of: &syn::ItemTrait, around: &Around) {
         let name = types::name(&of.ident);
         let role = self.role(&of.attrs, role::either(around.role, role::of_type(&name)));
-        let first = of.unsafety.map_or(of.trait_token.span, |word| word.span);
+        let first = of.unsafety.as_ref().map_or(of.trait_token.span, |word| word.span);
         let span = self.item_span(&of.attrs, Some(&of.vis), first, of.brace_token.span.close());
         let home = Home {
             owner: None,
@@ -121,7 +121,7 @@ impl Walker<'_> {
                         modifiers: &of.modifiers,
                         signature: &of.sig,
                         block: of.default.as_ref(),
-                        semi: of.semi_token.map(|semi| semi.span),
+                        semi: of.semi_token.as_ref().map(|semi| semi.span),
                     };
                     self.header(&parts, &home, &around);
                 }
