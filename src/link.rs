@@ -18,6 +18,9 @@ pub mod calls;
 pub mod names;
 pub mod types;
 
+#[cfg(test)]
+mod tests;
+
 use calls::Calls;
 use names::Names;
 use types::Ty;

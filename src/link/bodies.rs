@@ -38,8 +38,12 @@ impl Program {
 
     /// Lowers the items of all files and numbers their bodies: by file, item and nesting.
     pub(super) fn lower_bodies(&mut self) {
-        let items: Vec<(FileId, ItemId)> =
-            self.files.iter().flatten().flat_map(|index| items(index).map(|item| (index.file, item))).collect();
+        let items: Vec<(FileId, ItemId)> = self
+            .files
+            .iter()
+            .flatten()
+            .flat_map(|index| items(index).map(|item| (index.file, item)))
+            .collect();
         let lowered: Vec<Lowered> =
             items.par_iter().map(|(file, item)| self.lower_item(*file, *item)).collect();
         for ((file, item), lowered) in items.into_iter().zip(lowered) {
@@ -89,7 +93,8 @@ impl Program {
             self.calls.in_scope = self.imports_by_node();
         }
         let groups = self.groups(from);
-        let linked: Vec<Linked> = groups.par_iter().map(|group| self.link_group(group.clone())).collect();
+        let linked: Vec<Linked> =
+            groups.par_iter().map(|group| self.link_group(group.clone())).collect();
         for (types, targets) in linked {
             self.types.extend(types);
             self.calls.targets.extend(targets);
@@ -102,7 +107,11 @@ impl Program {
         let count = u32::try_from(self.names.nodes.len()).unwrap_or(u32::MAX);
         let nodes: Vec<NodeId> = (0..count).map(NodeId).collect();
         let all: Vec<InScope> = nodes.par_iter().map(|node| self.imports_of(*node)).collect();
-        nodes.into_iter().zip(all).filter(|(_, all)| !all.items.is_empty() || !all.globs.is_empty()).collect()
+        nodes
+            .into_iter()
+            .zip(all)
+            .filter(|(_, all)| !all.items.is_empty() || !all.globs.is_empty())
+            .collect()
     }
 
     fn imports_of(&self, node: NodeId) -> InScope {
@@ -217,7 +226,9 @@ impl Program {
 
 fn items(index: &FileIndex) -> impl Iterator<Item = ItemId> {
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-    let functions = (0..count(index.functions.len())).map(ItemId::Function);
+    let written = (0..count(index.functions.len())).zip(&index.functions);
+    let functions =
+        written.filter(|(_, function)| function.has_body).map(|(at, _)| ItemId::Function(at));
     let constants = (0..count(index.constants.len())).map(ItemId::Constant);
     functions.chain(constants)
 }

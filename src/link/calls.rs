@@ -123,7 +123,8 @@ impl Program {
                 }
             }
             Some(ItemId::Constant(index)) => {
-                let constant = self.index(own.file).and_then(|file| file.constants.get(index as usize));
+                let constant =
+                    self.index(own.file).and_then(|file| file.constants.get(index as usize));
                 constant.map_or_else(String::new, |constant| constant.name.clone())
             }
             None => String::new(),
@@ -215,7 +216,11 @@ impl Resolved {
         }
     }
 
-    pub(super) fn functions(functions: Vec<FunctionId>, resolution: Resolution, receiver: Ty) -> Self {
+    pub(super) fn functions(
+        functions: Vec<FunctionId>,
+        resolution: Resolution,
+        receiver: Ty,
+    ) -> Self {
         Self { functions, resolution, receiver, ..Self::unknown() }
     }
 

@@ -140,7 +140,9 @@ impl Names {
         let module_files: Vec<&FileIndex> = files
             .iter()
             .flatten()
-            .filter(|index| tree.file(index.file).is_some_and(|file| file.language == Language::Rust))
+            .filter(|index| {
+                tree.file(index.file).is_some_and(|file| file.language == Language::Rust)
+            })
             .collect();
         let mut names = tree::build(tree, files.len(), &module_files);
         names.members = Members::build(&names, &module_files);
@@ -149,7 +151,12 @@ impl Names {
 
     /// What a path means in a scope, and how sure that is.
     #[must_use]
-    pub fn resolve(&self, scope: Scope<'_>, path: &Path, namespace: Namespace) -> (Named, Resolution) {
+    pub fn resolve(
+        &self,
+        scope: Scope<'_>,
+        path: &Path,
+        namespace: Namespace,
+    ) -> (Named, Resolution) {
         lookup::resolve(self, scope, path, namespace)
     }
 

@@ -103,7 +103,11 @@ impl Ty {
     #[must_use]
     pub fn is_standard(&self) -> bool {
         match self {
-            Self::Tuple(_) | Self::List(_) | Self::Function { .. } | Self::Closure(_) | Self::Item(_) => true,
+            Self::Tuple(_)
+            | Self::List(_)
+            | Self::Function { .. }
+            | Self::Closure(_)
+            | Self::Item(_) => true,
             _ => matches!(self.root(), Some("std" | "core" | "alloc")),
         }
     }
@@ -144,7 +148,8 @@ impl Ty {
     /// Whether it is an option, a result, or an alias of one.
     #[must_use]
     pub fn is_fallible(&self) -> bool {
-        self.name().is_some_and(|name| name == "Option" || name.ends_with("Result") || name == "Poll")
+        self.name()
+            .is_some_and(|name| name == "Option" || name.ends_with("Result") || name == "Poll")
     }
 
     /// The same option or result with another payload.

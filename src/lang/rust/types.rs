@@ -78,7 +78,7 @@ pub(crate) fn arguments(list: &syn::AngleBracketedGenericArguments) -> Vec<TypeR
 }
 
 /// A path in type position: `Option<T>`, `Fn(A) -> B`.
-fn path_type(of: &syn::Path) -> TypeRef {
+pub(crate) fn path_type(of: &syn::Path) -> TypeRef {
     match of.segments.last().map(|segment| &segment.arguments) {
         Some(syn::PathArguments::Parenthesized(list)) => TypeRef::Function {
             parameters: list.inputs.iter().map(|input| type_ref(&input.ty)).collect(),

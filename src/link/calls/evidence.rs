@@ -15,8 +15,18 @@ use crate::link::types::{Bound, Ty};
 
 /// Methods that send what was built over the connection that is their first argument.
 const SENDING: [&str; 12] = [
-    "query_async", "query", "exec_async", "exec", "invoke_async", "invoke", "execute_async", "execute",
-    "query_pipeline_async", "load_async", "load", "transaction",
+    "query_async",
+    "query",
+    "exec_async",
+    "exec",
+    "invoke_async",
+    "invoke",
+    "execute_async",
+    "execute",
+    "query_pipeline_async",
+    "load_async",
+    "load",
+    "transaction",
 ];
 
 /// The values that are proven to be Redis connections, and the type that says so.

@@ -10,7 +10,15 @@ use crate::link::types::{Bound, Ty};
 /// adds.
 const FAMILIES: [&[&str]; 3] = [
     &[
-        "redis", "deadpool_redis", "bb8_redis", "mobc_redis", "r2d2_redis", "bb8", "mobc", "r2d2", "deadpool",
+        "redis",
+        "deadpool_redis",
+        "bb8_redis",
+        "mobc_redis",
+        "r2d2_redis",
+        "bb8",
+        "mobc",
+        "r2d2",
+        "deadpool",
         "redis_test",
     ],
     &["diesel", "diesel_async"],
@@ -76,10 +84,10 @@ pub(super) fn on_external(
             Receiver::Trait(name) if related(name.root(), path) => {
                 in_scope(catalog, name, scope).map(|by_glob| 1 + by_glob)
             }
-            Receiver::Trait(name) => {
-                (unlisted(catalog, path) && row.ambiguity == "low" && in_scope(catalog, name, scope).is_some())
-                    .then_some(4)
-            }
+            Receiver::Trait(name) => (unlisted(catalog, path)
+                && row.ambiguity == "low"
+                && in_scope(catalog, name, scope).is_some())
+            .then_some(4),
             _ => None,
         });
         if let Some(rank) = ranks.min() {
@@ -162,11 +170,17 @@ pub(super) fn on_unknown(
     let mut ranked = Ranked { rows: Vec::new() };
     for row in rows(catalog, shape) {
         let turbofish = shape.type_arguments >= 2
-            && row.generics.is_some_and(|all| all == shape.type_arguments || all == shape.type_arguments + 1);
+            && row
+                .generics
+                .is_some_and(|all| all == shape.type_arguments || all == shape.type_arguments + 1);
         let sure = row.ambiguity == "low" || turbofish;
         let ranks = catalog.receivers(row).into_iter().filter_map(|of| match of {
-            Receiver::Trait(name) if sure => in_scope(catalog, name, scope).map(|by_glob| 3 + by_glob),
-            Receiver::Type(name) if row.ambiguity == "low" => mentioned(catalog, name.root(), scope).then_some(5),
+            Receiver::Trait(name) if sure => {
+                in_scope(catalog, name, scope).map(|by_glob| 3 + by_glob)
+            }
+            Receiver::Type(name) if row.ambiguity == "low" => {
+                mentioned(catalog, name.root(), scope).then_some(5)
+            }
             Receiver::Any => Some(6),
             _ => None,
         });
@@ -178,7 +192,11 @@ pub(super) fn on_unknown(
 }
 
 /// Rows of a function by its full library path.
-pub(in crate::link) fn on_path(catalog: &'static Catalog, path: &Path, arguments: usize) -> Vec<&'static Api> {
+pub(in crate::link) fn on_path(
+    catalog: &'static Catalog,
+    path: &Path,
+    arguments: usize,
+) -> Vec<&'static Api> {
     let Some(method) = path.last() else { return Vec::new() };
     let full = catalog.canonical(&path.0);
     let owner = full.get(..full.len().saturating_sub(1)).unwrap_or_default();
@@ -222,7 +240,10 @@ pub(super) fn on_macro(catalog: &'static Catalog, path: &Path) -> Vec<&'static A
     ranked.finish()
 }
 
-fn rows<'s>(catalog: &'static Catalog, shape: Shape<'s>) -> impl Iterator<Item = &'static Api> + use<'s> {
+fn rows<'s>(
+    catalog: &'static Catalog,
+    shape: Shape<'s>,
+) -> impl Iterator<Item = &'static Api> + use<'s> {
     let all = catalog.rows_named(shape.name).chain(catalog.rows_named("*"));
     all.filter(move |row| row.accepts(shape.arguments))
 }
@@ -260,7 +281,8 @@ fn pool_yields(catalog: &Catalog, row: &Api, arguments: &[Ty]) -> bool {
         return true;
     }
     let members = catalog.members(yields);
-    let mut managed = members.into_iter().filter_map(Receiver::name).filter(|name| !name.arguments.is_empty());
+    let mut managed =
+        members.into_iter().filter_map(Receiver::name).filter(|name| !name.arguments.is_empty());
     match managed.next() {
         Some(first) => {
             has_arguments(first, arguments)
@@ -274,8 +296,7 @@ fn pool_yields(catalog: &Catalog, row: &Api, arguments: &[Ty]) -> bool {
 /// Whether a crate's path belongs with a library root.
 pub(super) fn related(root: &str, path: &Path) -> bool {
     let Some(own) = path.first() else { return false };
-    own == root
-        || FAMILIES.iter().any(|family| family.contains(&own) && family.contains(&root))
+    own == root || FAMILIES.iter().any(|family| family.contains(&own) && family.contains(&root))
 }
 
 fn of_library(catalog: &Catalog, row: &Api, path: &[String]) -> bool {
@@ -283,7 +304,8 @@ fn of_library(catalog: &Catalog, row: &Api, path: &[String]) -> bool {
     let library = catalog.library(&row.library);
     library.is_some_and(|library| {
         library.import_roots.iter().any(|own| {
-            own == root || FAMILIES.iter().any(|f| f.contains(&own.as_str()) && f.contains(&root.as_str()))
+            own == root
+                || FAMILIES.iter().any(|f| f.contains(&own.as_str()) && f.contains(&root.as_str()))
         })
     })
 }
@@ -302,14 +324,17 @@ fn in_scope(catalog: &Catalog, name: &TypeName, scope: &InScope) -> Option<u32> 
     if scope.items.iter().any(|path| name.names(catalog.canonical(&path.0))) {
         return Some(0);
     }
-    let brings = |glob: &Path| catalog.canonical(&glob.0).first().is_some_and(|root| root == name.root());
+    let brings =
+        |glob: &Path| catalog.canonical(&glob.0).first().is_some_and(|root| root == name.root());
     scope.globs.iter().any(brings).then_some(1)
 }
 
 /// Whether anything of a crate is imported.
 fn mentioned(catalog: &Catalog, root: &str, scope: &InScope) -> bool {
     let mut all = scope.items.iter().chain(&scope.globs);
-    all.any(|path| catalog.canonical(&path.0).first().is_some_and(|own| own == root) || related(root, path))
+    all.any(|path| {
+        catalog.canonical(&path.0).first().is_some_and(|own| own == root) || related(root, path)
+    })
 }
 
 /// Whether a trait bound makes a value a Redis connection.

@@ -16,8 +16,20 @@ const STEPS: usize = 8;
 
 /// Library functions that give back the future or closure they were given.
 const WRAPPING: [&str; 14] = [
-    "pin", "new", "boxed", "boxed_local", "shared", "fuse", "instrument", "in_current_span", "timeout",
-    "timeout_at", "into_future", "compat", "with_subscriber", "unconstrained",
+    "pin",
+    "new",
+    "boxed",
+    "boxed_local",
+    "shared",
+    "fuse",
+    "instrument",
+    "in_current_span",
+    "timeout",
+    "timeout_at",
+    "into_future",
+    "compat",
+    "with_subscriber",
+    "unconstrained",
 ];
 
 /// What a value may run when it is called or awaited.
@@ -81,7 +93,8 @@ fn callers(count: usize, targets: &[BTreeMap<OpId, Targets>]) -> Vec<Vec<Site>> 
     for (at, all) in targets.iter().enumerate() {
         let body = BodyId(u32::try_from(at).unwrap_or(u32::MAX));
         for (op, targets) in all {
-            let called: BTreeSet<BodyId> = targets.bodies.iter().chain(&targets.runs).copied().collect();
+            let called: BTreeSet<BodyId> =
+                targets.bodies.iter().chain(&targets.runs).copied().collect();
             for called in called {
                 if let Some(sites) = callers.get_mut(called.0 as usize) {
                     sites.push(Site { body, op: *op });
@@ -123,13 +136,18 @@ impl Runnable<'_> {
         let targets = self.targets.get(site.body.0 as usize).and_then(|all| all.get(&site.op));
         // A workspace callee runs its arguments at its own calls of its parameters.
         if targets.is_some_and(|targets| !targets.bodies.is_empty()) {
-            let made = call.arguments.iter().filter_map(|argument| self.made_by(site.body, argument.value));
-            all.extend(made.filter(|made| self.only_makes_a_future(*made)).map(|made| (made, Addition::Deferred)));
+            let made = call
+                .arguments
+                .iter()
+                .filter_map(|argument| self.made_by(site.body, argument.value));
+            all.extend(
+                made.filter(|made| self.only_makes_a_future(*made))
+                    .map(|made| (made, Addition::Deferred)),
+            );
             return;
         }
-        let spawns = targets.is_some_and(|targets| {
-            targets.apis.iter().any(|row| row.effect == ApiEffect::Spawn)
-        });
+        let spawns = targets
+            .is_some_and(|targets| targets.apis.iter().any(|row| row.effect == ApiEffect::Spawn));
         let mut runs = Vec::new();
         let values = call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
         for value in values {
@@ -154,7 +172,8 @@ impl Runnable<'_> {
     /// Whether all that a call may run are async functions.
     fn only_makes_a_future(&self, site: Site) -> bool {
         let targets = self.targets.get(site.body.0 as usize).and_then(|all| all.get(&site.op));
-        targets.is_some_and(|targets| targets.bodies.iter().all(|body| self.program.is_async(*body)))
+        targets
+            .is_some_and(|targets| targets.bodies.iter().all(|body| self.program.is_async(*body)))
     }
 
     /// The call of a workspace function that made a future.
@@ -183,7 +202,9 @@ impl Runnable<'_> {
                 }
             }
             ValueKind::Join(incoming) => self.all(body, incoming, steps, Self::callables),
-            ValueKind::Parameter(at) if steps > 0 => self.arguments(body, *at, steps, Self::callables),
+            ValueKind::Parameter(at) if steps > 0 => {
+                self.arguments(body, *at, steps, Self::callables)
+            }
             ValueKind::Result(op) if steps > 0 => self.through(body, *op, steps, Self::callables),
             _ => Vec::new(),
         }
@@ -198,13 +219,18 @@ impl Runnable<'_> {
         match own.body.kind(value) {
             ValueKind::Async(index) => self.program.nested(body, *index).into_iter().collect(),
             ValueKind::Join(incoming) => self.all(body, incoming, steps, Self::futures),
-            ValueKind::Parameter(at) if steps > 0 => self.arguments(body, *at, steps, Self::futures),
+            ValueKind::Parameter(at) if steps > 0 => {
+                self.arguments(body, *at, steps, Self::futures)
+            }
             ValueKind::Result(op) if steps > 0 => {
                 let site = Site { body, op: *op };
                 let mut bodies = self.through(body, *op, steps, Self::futures);
                 if steps < STEPS && self.only_makes_a_future(site) {
                     let targets = self.targets.get(body.0 as usize).and_then(|all| all.get(op));
-                    add(&mut bodies, targets.map_or_else(Vec::new, |targets| targets.bodies.clone()));
+                    add(
+                        &mut bodies,
+                        targets.map_or_else(Vec::new, |targets| targets.bodies.clone()),
+                    );
                 }
                 bodies
             }
@@ -263,7 +289,8 @@ impl Runnable<'_> {
         };
         let mut bodies = Vec::new();
         let targets = self.targets.get(body.0 as usize).and_then(|all| all.get(&op));
-        let mut called: Vec<BodyId> = targets.map_or_else(Vec::new, |targets| targets.bodies.clone());
+        let mut called: Vec<BodyId> =
+            targets.map_or_else(Vec::new, |targets| targets.bodies.clone());
         if let Callee::Value(value) = &call.callee {
             add(&mut called, self.callables(body, *value, steps - 1));
         }

@@ -13,11 +13,62 @@ use crate::link::{FunctionId, Program, TraitId, TypeId};
 
 /// Method names that so many types have that one workspace method of the name proves nothing.
 const COMMON: [&str; 56] = [
-    "new", "get", "set", "insert", "remove", "push", "pop", "len", "is_empty", "iter", "next", "clone", "into",
-    "from", "send", "recv", "lock", "unlock", "read", "write", "open", "close", "start", "stop", "run", "build",
-    "with", "add", "del", "delete", "update", "query", "execute", "exec", "fetch", "find", "keys", "values",
-    "contains", "clear", "take", "replace", "map", "filter", "name", "id", "key", "value", "as_str", "to_string",
-    "fmt", "drop", "call", "await", "poll", "join",
+    "new",
+    "get",
+    "set",
+    "insert",
+    "remove",
+    "push",
+    "pop",
+    "len",
+    "is_empty",
+    "iter",
+    "next",
+    "clone",
+    "into",
+    "from",
+    "send",
+    "recv",
+    "lock",
+    "unlock",
+    "read",
+    "write",
+    "open",
+    "close",
+    "start",
+    "stop",
+    "run",
+    "build",
+    "with",
+    "add",
+    "del",
+    "delete",
+    "update",
+    "query",
+    "execute",
+    "exec",
+    "fetch",
+    "find",
+    "keys",
+    "values",
+    "contains",
+    "clear",
+    "take",
+    "replace",
+    "map",
+    "filter",
+    "name",
+    "id",
+    "key",
+    "value",
+    "as_str",
+    "to_string",
+    "fmt",
+    "drop",
+    "call",
+    "await",
+    "poll",
+    "join",
 ];
 
 /// Where a call stands and what is known of values there.
@@ -40,7 +91,8 @@ impl Program {
             Callee::Macro(path) => self.resolve_macro(site, path),
             Callee::Value(value) => resolve_value((site.ty)(site.body, *value)),
             Callee::Method(name) => {
-                let receiver = call.receiver.map_or(Ty::Unknown, |value| (site.ty)(site.body, value));
+                let receiver =
+                    call.receiver.map_or(Ty::Unknown, |value| (site.ty)(site.body, value));
                 let shape = Shape {
                     name,
                     arguments: call.arguments.len(),
@@ -58,9 +110,11 @@ impl Program {
                 let (functions, resolution) = self.implementations(site, path, id, resolution);
                 Resolved::functions(functions, resolution, Ty::Unknown)
             }
-            Named::Type(id) => {
-                Resolved { receiver: self.workspace_type(id, &[], 0), resolution, ..Resolved::unknown() }
-            }
+            Named::Type(id) => Resolved {
+                receiver: self.workspace_type(id, &[], 0),
+                resolution,
+                ..Resolved::unknown()
+            },
             Named::Variant(id, _) => Resolved {
                 receiver: Ty::Workspace { id, arguments: [].into() },
                 resolution,
@@ -97,7 +151,8 @@ impl Program {
         let Named::Type(id) = self.names.resolve(scope, &path.parent(), Namespace::Type).0 else {
             return None;
         };
-        let (full, _) = self.workspace_type(id, &[], 0).as_external().map(|(p, a)| (p.clone(), a.len()))?;
+        let (full, _) =
+            self.workspace_type(id, &[], 0).as_external().map(|(p, a)| (p.clone(), a.len()))?;
         Some(full.join(path.last()?))
     }
 
@@ -117,7 +172,9 @@ impl Program {
         match parent {
             // A default method called on a type that has the trait.
             Named::Type(_) => (vec![id], resolution),
-            Named::Trait(of) => (self.names.members().dispatch(of, &function.name), Resolution::Dispatch),
+            Named::Trait(of) => {
+                (self.names.members().dispatch(of, &function.name), Resolution::Dispatch)
+            }
             _ => (vec![id], resolution),
         }
     }
@@ -125,7 +182,8 @@ impl Program {
     /// `C::connect(…)` where `C` is a type parameter.
     fn resolve_on_parameter(&self, site: &Site<'_>, path: &Path, call: &Call) -> Resolved {
         let Some(name) = path.last() else { return Resolved::unknown() };
-        let parameter = crate::ir::index::TypeRef::Named { path: path.parent(), arguments: Vec::new() };
+        let parameter =
+            crate::ir::index::TypeRef::Named { path: path.parent(), arguments: Vec::new() };
         let ty = self.written_type(site.scope, &parameter, &Substitution::new());
         let shape = Shape { name, arguments: call.arguments.len(), type_arguments: 0 };
         self.on_bounds(&ty, shape).unwrap_or_else(Resolved::unknown)
@@ -145,7 +203,12 @@ impl Program {
     }
 
     /// A method on a receiver, with holders, derefs and bounds looked through.
-    pub(super) fn resolve_method(&self, site: &Site<'_>, receiver: &Ty, shape: Shape<'_>) -> Resolved {
+    pub(super) fn resolve_method(
+        &self,
+        site: &Site<'_>,
+        receiver: &Ty,
+        shape: Shape<'_>,
+    ) -> Resolved {
         let mut ty = receiver.clone();
         for _ in 0..8 {
             match &ty {
@@ -158,7 +221,8 @@ impl Program {
                 },
                 Ty::Bounds(_) => {
                     let found = self.on_bounds(&ty, shape);
-                    return found.unwrap_or_else(|| Resolved { receiver: ty, ..Resolved::unknown() });
+                    return found
+                        .unwrap_or_else(|| Resolved { receiver: ty, ..Resolved::unknown() });
                 }
                 Ty::External { path, .. } => {
                     if let Some(found) = self.extension(Some(path), shape) {
@@ -186,14 +250,21 @@ impl Program {
                 Ty::Unknown => return self.on_unknown(site, shape),
                 _ => {
                     let found = self.extension(None, shape);
-                    return found.unwrap_or_else(|| Resolved { receiver: ty, ..Resolved::unknown() });
+                    return found
+                        .unwrap_or_else(|| Resolved { receiver: ty, ..Resolved::unknown() });
                 }
             }
         }
         Resolved::unknown()
     }
 
-    fn on_workspace(&self, site: &Site<'_>, id: TypeId, ty: &Ty, shape: Shape<'_>) -> Option<Resolved> {
+    fn on_workspace(
+        &self,
+        site: &Site<'_>,
+        id: TypeId,
+        ty: &Ty,
+        shape: Shape<'_>,
+    ) -> Option<Resolved> {
         let members = self.names.members();
         if let Some(first) = members.methods_of(id, shape.name).first() {
             return Some(Resolved::functions(vec![*first], Resolution::Exact, ty.clone()));
@@ -268,7 +339,9 @@ impl Program {
     fn extension(&self, path: Option<&Path>, shape: Shape<'_>) -> Option<Resolved> {
         let members = self.names.members();
         let fits = |of: &Path| {
-            path.is_some_and(|path| of.last() == path.last() && matching::related(of.first().unwrap_or_default(), path))
+            path.is_some_and(|path| {
+                of.last() == path.last() && matching::related(of.first().unwrap_or_default(), path)
+            })
         };
         let found = members.extensions(shape.name).iter().find(|(of, _, _)| fits(of));
         if let Some((_, _, id)) = found {

@@ -9,12 +9,66 @@ const DEPTH: u32 = 24;
 
 /// Names that are there without an import; primitive types among them.
 const PRELUDE: &[&str] = &[
-    "Option", "Some", "None", "Result", "Ok", "Err", "Vec", "String", "Box", "ToString", "ToOwned",
-    "Into", "From", "TryFrom", "TryInto", "Iterator", "IntoIterator", "Extend", "Default", "Drop", "Fn",
-    "FnMut", "FnOnce", "AsyncFn", "AsyncFnMut", "AsyncFnOnce", "Clone", "Copy", "Send", "Sync", "Sized",
-    "Unpin", "AsRef", "AsMut", "PartialEq", "Eq", "PartialOrd", "Ord", "Debug", "Hash", "bool", "char",
-    "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64", "Future", "IntoFuture", "drop",
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "ToString",
+    "ToOwned",
+    "Into",
+    "From",
+    "TryFrom",
+    "TryInto",
+    "Iterator",
+    "IntoIterator",
+    "Extend",
+    "Default",
+    "Drop",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "AsyncFn",
+    "AsyncFnMut",
+    "AsyncFnOnce",
+    "Clone",
+    "Copy",
+    "Send",
+    "Sync",
+    "Sized",
+    "Unpin",
+    "AsRef",
+    "AsMut",
+    "PartialEq",
+    "Eq",
+    "PartialOrd",
+    "Ord",
+    "Debug",
+    "Hash",
+    "bool",
+    "char",
+    "str",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "Future",
+    "IntoFuture",
+    "drop",
 ];
 
 /// A lookup under way.
@@ -135,7 +189,13 @@ impl Lookup<'_> {
     }
 
     /// A path as written in a node.
-    fn path(&mut self, node: NodeId, path: &Path, space: Namespace, depth: u32) -> (Named, Resolution) {
+    fn path(
+        &mut self,
+        node: NodeId,
+        path: &Path,
+        space: Namespace,
+        depth: u32,
+    ) -> (Named, Resolution) {
         if depth > DEPTH {
             return (Named::Unknown, Resolution::Unknown);
         }
@@ -173,7 +233,13 @@ impl Lookup<'_> {
     }
 
     /// A first part that nothing in scope defines: a crate, the prelude, a glob, a unique name.
-    fn outside(&mut self, node: NodeId, path: &Path, space: Namespace, depth: u32) -> (Named, Resolution) {
+    fn outside(
+        &mut self,
+        node: NodeId,
+        path: &Path,
+        space: Namespace,
+        depth: u32,
+    ) -> (Named, Resolution) {
         let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };
         if matches!(first, "crate" | "$crate" | "self" | "super") {
             return (Named::Unknown, Resolution::Unknown);
@@ -202,7 +268,8 @@ impl Lookup<'_> {
         match self.names.only_one(first, if path.0.len() == 1 { space } else { Namespace::Type }) {
             Some(only) => {
                 let (found, _) = self.rest(only, path, 1, space, depth);
-                let sure = if found == Named::Unknown { Resolution::Unknown } else { Resolution::ByName };
+                let sure =
+                    if found == Named::Unknown { Resolution::Unknown } else { Resolution::ByName };
                 (found, sure)
             }
             None => (Named::Unknown, Resolution::Unknown),
@@ -211,10 +278,7 @@ impl Lookup<'_> {
 
     /// A name in a node or the functions around it, up to the module.
     fn lexical(&mut self, node: NodeId, name: &str, space: Namespace, depth: u32) -> Option<Named> {
-        self.names
-            .lexical(node)
-            .into_iter()
-            .find_map(|node| self.within(node, name, space, depth))
+        self.names.lexical(node).into_iter().find_map(|node| self.within(node, name, space, depth))
     }
 
     /// A name that a node itself declares, imports or takes in by a glob of the workspace.
@@ -237,7 +301,14 @@ impl Lookup<'_> {
         found.or_else(|| declared(node, name, other(space)))
     }
 
-    fn imported(&mut self, id: NodeId, node: &Node, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+    fn imported(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        name: &str,
+        space: Namespace,
+        depth: u32,
+    ) -> Option<Named> {
         node.imports.iter().filter(|import| import.name == name).find_map(|import| {
             let found = self.path(id, &import.path, space, depth + 1).0;
             let found = match found {
@@ -246,7 +317,9 @@ impl Lookup<'_> {
             };
             match found {
                 // `use redis;` and renames of crates: the path is the crate's own.
-                Named::Unknown if import.path.0.len() == 1 && import.path.first() != Some("self") => {
+                Named::Unknown
+                    if import.path.0.len() == 1 && import.path.first() != Some("self") =>
+                {
                     Some(Named::External(import.path.clone()))
                 }
                 Named::Unknown => None,
@@ -255,15 +328,24 @@ impl Lookup<'_> {
         })
     }
 
-    fn globbed(&mut self, id: NodeId, node: &Node, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+    fn globbed(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        name: &str,
+        space: Namespace,
+        depth: u32,
+    ) -> Option<Named> {
         let globs = node.imports.iter().filter(|import| import.name == "*");
-        globs.into_iter().find_map(|glob| match self.path(id, &glob.path, Namespace::Type, depth + 1).0 {
-            Named::Module(module) => self.within(module, name, space, depth + 1),
-            Named::Type(ty) => {
-                let variants = self.names.variants.get(&ty)?;
-                variants.iter().any(|v| v == name).then(|| Named::Variant(ty, name.to_owned()))
+        globs.into_iter().find_map(|glob| {
+            match self.path(id, &glob.path, Namespace::Type, depth + 1).0 {
+                Named::Module(module) => self.within(module, name, space, depth + 1),
+                Named::Type(ty) => {
+                    let variants = self.names.variants.get(&ty)?;
+                    variants.iter().any(|v| v == name).then(|| Named::Variant(ty, name.to_owned()))
+                }
+                _ => None,
             }
-            _ => None,
         })
     }
 
@@ -284,7 +366,14 @@ impl Lookup<'_> {
     }
 
     /// Follows the parts of a path from `at` on.
-    fn rest(&mut self, start: Named, path: &Path, at: usize, space: Namespace, depth: u32) -> (Named, Resolution) {
+    fn rest(
+        &mut self,
+        start: Named,
+        path: &Path,
+        at: usize,
+        space: Namespace,
+        depth: u32,
+    ) -> (Named, Resolution) {
         let mut found = start;
         for (position, part) in path.0.iter().enumerate().skip(at) {
             let last = position + 1 == path.0.len();
@@ -312,7 +401,12 @@ impl Lookup<'_> {
     }
 
     /// What a module lacks may come from a library whose glob it re-exports.
-    fn through_globs(&mut self, module: NodeId, path: &Path, position: usize) -> (Named, Resolution) {
+    fn through_globs(
+        &mut self,
+        module: NodeId,
+        path: &Path,
+        position: usize,
+    ) -> (Named, Resolution) {
         let mut globs = Vec::new();
         self.globs_of(module, &mut globs, &mut Vec::new(), 0);
         globs.sort_by_key(|glob| glob_rank(glob));

@@ -60,7 +60,8 @@ impl Members {
             members.functions(names, index);
             members.constants(names, index);
         }
-        let tests: BTreeSet<FunctionId> = files.iter().flat_map(|index| test_functions(index)).collect();
+        let tests: BTreeSet<FunctionId> =
+            files.iter().flat_map(|index| test_functions(index)).collect();
         members.product_first(&tests);
         members
     }
@@ -79,10 +80,8 @@ impl Members {
 
     fn implementations(&mut self, names: &Names, index: &FileIndex) {
         for block in &index.implementations {
-            let scope = Scope {
-                generics: &block.generics,
-                ..plain(names, index.file, &block.scope)
-            };
+            let scope =
+                Scope { generics: &block.generics, ..plain(names, index.file, &block.scope) };
             let owner = owner(names, scope, &block.owner);
             let Some(TypeRef::Named { path, .. }) = &block.of_trait else { continue };
             let of = names.resolve(scope, path, Namespace::Type).0;
@@ -90,8 +89,11 @@ impl Members {
             if path.last() == Some("Deref")
                 && let Some((_, target)) = block.types.iter().find(|(name, _)| name == "Target")
             {
-                let written =
-                    WrittenType { node: scope.node, ty: target.clone(), owner: block.owner.clone() };
+                let written = WrittenType {
+                    node: scope.node,
+                    ty: target.clone(),
+                    owner: block.owner.clone(),
+                };
                 self.deref.entry(ty).or_insert(written);
             }
             self.traits_of.entry(ty).or_default().insert(of);
@@ -107,11 +109,12 @@ impl Members {
             if function.owner.is_none() && function.of_trait.is_none() {
                 continue;
             }
-            let scope = Scope {
-                generics: &function.generics,
-                ..plain(names, index.file, &function.scope)
-            };
-            let of = function.of_trait.as_ref().map(|path| names.resolve(scope, path, Namespace::Type).0);
+            let scope =
+                Scope { generics: &function.generics, ..plain(names, index.file, &function.scope) };
+            let of = function
+                .of_trait
+                .as_ref()
+                .map(|path| names.resolve(scope, path, Namespace::Type).0);
             self.function(names, scope, id, function, of);
         }
     }
@@ -322,10 +325,12 @@ fn owner(names: &Names, scope: Scope<'_>, written: &TypeRef) -> Owner {
             _ => Owner::Unknown,
         },
         TypeRef::Bounds(bounds) => match bounds.first() {
-            Some(TypeRef::Named { path, .. }) => match names.resolve(scope, path, Namespace::Type).0 {
-                Named::Trait(id) => Owner::Trait(id),
-                _ => Owner::Unknown,
-            },
+            Some(TypeRef::Named { path, .. }) => {
+                match names.resolve(scope, path, Namespace::Type).0 {
+                    Named::Trait(id) => Owner::Trait(id),
+                    _ => Owner::Unknown,
+                }
+            }
             _ => Owner::Unknown,
         },
         _ => Owner::Unknown,

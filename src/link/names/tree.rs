@@ -46,6 +46,9 @@ pub(super) fn build(tree: &Tree, count: usize, files: &[&FileIndex]) -> Names {
     for index in files {
         builder.fill(index);
     }
+    for index in files {
+        builder.share(tree, index);
+    }
     builder.names
 }
 
@@ -56,7 +59,8 @@ fn folder(path: &str) -> String {
 impl<'a> Builder<'a> {
     fn declare(&mut self, tree: &Tree, files: &[&'a FileIndex]) {
         // A library's declaration wins over a binary's of the same package.
-        let library = |file: &FileId| !self.paths.get(file).is_some_and(|path| path.ends_with("lib.rs"));
+        let library =
+            |file: &FileId| !self.paths.get(file).is_some_and(|path| path.ends_with("lib.rs"));
         let mut ordered: Vec<&FileIndex> = files.to_vec();
         ordered.sort_by_key(|index| (library(&index.file), index.file));
         for index in ordered {
@@ -104,7 +108,8 @@ impl<'a> Builder<'a> {
         }
         let parent = module.parent();
         let path = self.paths.get(&file)?;
-        let candidates = self.indexes.iter().filter(|(id, index)| **id != file && index.module == parent);
+        let candidates =
+            self.indexes.iter().filter(|(id, index)| **id != file && index.module == parent);
         candidates
             .map(|(id, _)| (shared_folders(path, self.paths.get(id).unwrap_or(&"")), *id))
             .filter(|(shared, _)| *shared > 0)
@@ -119,7 +124,9 @@ impl<'a> Builder<'a> {
         }
         let Some(index) = self.indexes.get(&file).copied() else { return };
         let (parent, scope, name) = match self.declared.get(&file) {
-            Some(declared) => (Some(declared.parent), Some(declared.scope), declared.name.to_owned()),
+            Some(declared) => {
+                (Some(declared.parent), Some(declared.scope), declared.name.to_owned())
+            }
             None => (
                 self.directory_parent(file),
                 None,
@@ -210,6 +217,22 @@ impl<'a> Builder<'a> {
             node = self.child(node, part, function, file);
         }
         node
+    }
+
+    /// A module that a second crate of the package declares too (`main.rs` beside `lib.rs`) is
+    /// found under that crate as well.
+    fn share(&mut self, tree: &Tree, index: &FileIndex) {
+        for module in &index.modules {
+            let child = module.file.as_deref().and_then(|path| tree.at(path));
+            let node = child.and_then(|child| *self.names.file_nodes.get(child.id.0 as usize)?);
+            let Some(node) = node else { continue };
+            let parent = self.descend(index.file, &module.scope);
+            let Some(parent) = self.names.nodes.get_mut(parent.0 as usize) else { continue };
+            if !parent.children.contains_key(&module.name) {
+                parent.children.insert(module.name.clone(), node);
+                parent.types.entry(module.name.clone()).or_default().push(Named::Module(node));
+            }
+        }
     }
 
     fn fill(&mut self, index: &FileIndex) {

@@ -60,7 +60,8 @@ impl<'p> Group<'p> {
     }
 
     fn run(&mut self) {
-        self.types = self.bodies.iter().map(|own| vec![Ty::Unknown; own.body.values.len()]).collect();
+        self.types =
+            self.bodies.iter().map(|own| vec![Ty::Unknown; own.body.values.len()]).collect();
         for _ in 0..PASSES {
             for (at, own) in self.bodies.iter().enumerate() {
                 for value in 0..own.body.values.len() {
@@ -81,7 +82,11 @@ impl<'p> Group<'p> {
     }
 
     /// Where a call of a body stands.
-    pub(crate) fn site<'s>(&'s self, body: BodyId, ty: &'s dyn Fn(BodyId, ValueId) -> Ty) -> Site<'s> {
+    pub(crate) fn site<'s>(
+        &'s self,
+        body: BodyId,
+        ty: &'s dyn Fn(BodyId, ValueId) -> Ty,
+    ) -> Site<'s> {
         Site { body, scope: self.scope, in_scope: &self.in_scope, ty }
     }
 
@@ -132,7 +137,9 @@ impl<'p> Group<'p> {
                 self.adapted(own, &ty, *adapter, *argument)
             }
             ValueKind::Awaited(value) => of(value),
-            ValueKind::Payload { of: value, variant, field } => self.payload(&of(value), variant, field),
+            ValueKind::Payload { of: value, variant, field } => {
+                self.payload(&of(value), variant, field)
+            }
             ValueKind::Converted { value, conversion } => match conversion {
                 Conversion::Same => of(value),
                 Conversion::Display | Conversion::Debug | Conversion::Shaped => {
@@ -162,7 +169,9 @@ impl<'p> Group<'p> {
                 }
             }
             ValueKind::Not(_) | ValueKind::Matches { .. } => Ty::standard("bool", Vec::new()),
-            ValueKind::Unknown | ValueKind::ScriptKey(_) | ValueKind::ScriptArgument(_) => Ty::Unknown,
+            ValueKind::Unknown | ValueKind::ScriptKey(_) | ValueKind::ScriptArgument(_) => {
+                Ty::Unknown
+            }
         }
     }
 
@@ -228,8 +237,14 @@ impl<'p> Group<'p> {
                     }
                     match self.program.names.members().deref(*id) {
                         Some(written) => {
-                            let scope = Scope { node: written.node, owner: None, of_trait: None, generics: &[] };
-                            ty = self.program.written_type(scope, &written.ty, &Substitution::new());
+                            let scope = Scope {
+                                node: written.node,
+                                owner: None,
+                                of_trait: None,
+                                generics: &[],
+                            };
+                            ty =
+                                self.program.written_type(scope, &written.ty, &Substitution::new());
                         }
                         None => return Ty::Unknown,
                     }
@@ -285,7 +300,13 @@ impl<'p> Group<'p> {
         }
     }
 
-    fn adapted(&mut self, own: &ProgramBody, ty: &Ty, adapter: Adapter, argument: Option<ValueId>) -> Ty {
+    fn adapted(
+        &mut self,
+        own: &ProgramBody,
+        ty: &Ty,
+        adapter: Adapter,
+        argument: Option<ValueId>,
+    ) -> Ty {
         let given = argument.map_or(Ty::Unknown, |argument| self.ty(own.id, argument));
         if let Ty::Closure(closure) = &given {
             let parameter = match adapter {
@@ -302,7 +323,9 @@ impl<'p> Group<'p> {
             other => other.clone(),
         };
         match adapter {
-            Adapter::MapFailure | Adapter::Filter | Adapter::Inspect | Adapter::OrElse => ty.clone(),
+            Adapter::MapFailure | Adapter::Filter | Adapter::Inspect | Adapter::OrElse => {
+                ty.clone()
+            }
             Adapter::Ok => Ty::standard("Option", vec![ty.payload()]),
             Adapter::OkOr => Ty::standard("Result", vec![ty.payload(), made]),
             Adapter::Map => ty.with_payload(made),
@@ -384,7 +407,12 @@ impl Program {
     /// The scope that names of a body are looked up in.
     #[must_use]
     pub fn scope_of(&self, body: BodyId) -> Scope<'_> {
-        let nowhere = Scope { node: crate::link::names::NodeId(0), owner: None, of_trait: None, generics: &[] };
+        let nowhere = Scope {
+            node: crate::link::names::NodeId(0),
+            owner: None,
+            of_trait: None,
+            generics: &[],
+        };
         let Some(own) = self.body(body) else { return nowhere };
         match own.item {
             Some(ItemId::Function(index)) => {
@@ -392,7 +420,8 @@ impl Program {
                 self.function(id).map_or(nowhere, |function| self.scope_of_function(id, function))
             }
             Some(ItemId::Constant(index)) => {
-                let constant = self.index(own.file).and_then(|file| file.constants.get(index as usize));
+                let constant =
+                    self.index(own.file).and_then(|file| file.constants.get(index as usize));
                 constant.map_or(nowhere, |constant| Scope {
                     node: self.names.node_of(own.file, &constant.scope),
                     owner: constant.owner.as_ref(),

@@ -8,13 +8,38 @@ use crate::ir::index::Path;
 
 /// Associated functions that make a value of their own type.
 const CONSTRUCTORS: [&str; 16] = [
-    "new", "default", "open", "connect", "create", "build", "init", "start", "try_new", "parse", "get", "now",
-    "with_capacity", "max", "nil", "random",
+    "new",
+    "default",
+    "open",
+    "connect",
+    "create",
+    "build",
+    "init",
+    "start",
+    "try_new",
+    "parse",
+    "get",
+    "now",
+    "with_capacity",
+    "max",
+    "nil",
+    "random",
 ];
 
 /// Smart pointers and the like whose constructor gives what it was given.
 const TRANSPARENT: [&str; 12] = [
-    "Box", "Arc", "Rc", "Cow", "Pin", "Ok", "Some", "Reverse", "Wrapping", "AssertSqlSafe", "black_box", "identity",
+    "Box",
+    "Arc",
+    "Rc",
+    "Cow",
+    "Pin",
+    "Ok",
+    "Some",
+    "Reverse",
+    "Wrapping",
+    "AssertSqlSafe",
+    "black_box",
+    "identity",
 ];
 
 /// What a row's handle is; `None` when the row does not say.
@@ -24,12 +49,14 @@ pub fn yielded(catalog: &Catalog, row: &Api, receiver: &Ty) -> Option<Ty> {
     let members = catalog.members(yields);
     let names: Vec<&TypeName> = members.into_iter().filter_map(Receiver::name).collect();
     let (root, cluster) = match receiver {
-        Ty::External { path, .. } | Ty::Derived { from: path } => {
-            (path.first().unwrap_or_default(), path.0.iter().any(|part| part.to_lowercase().contains("cluster")))
-        }
+        Ty::External { path, .. } | Ty::Derived { from: path } => (
+            path.first().unwrap_or_default(),
+            path.0.iter().any(|part| part.to_lowercase().contains("cluster")),
+        ),
         _ => ("", false),
     };
-    let is_cluster = |name: &TypeName| name.path.iter().any(|part| part.to_lowercase().contains("cluster"));
+    let is_cluster =
+        |name: &TypeName| name.path.iter().any(|part| part.to_lowercase().contains("cluster"));
     let connection = |name: &&&TypeName| name.last().ends_with("Connection") || names.len() == 1;
     let mut same_kind = names.iter().filter(|name| is_cluster(name) == cluster);
     let best = names
@@ -38,8 +65,11 @@ pub fn yielded(catalog: &Catalog, row: &Api, receiver: &Ty) -> Option<Ty> {
         .find(connection)
         .or_else(|| same_kind.find(connection))
         .or_else(|| names.first())?;
-    let arguments: Vec<Ty> =
-        best.arguments.iter().map(|name| Ty::external(Path(vec![best.root().to_owned(), name.clone()]))).collect();
+    let arguments: Vec<Ty> = best
+        .arguments
+        .iter()
+        .map(|name| Ty::external(Path(vec![best.root().to_owned(), name.clone()])))
+        .collect();
     Some(Ty::External { path: Arc::new(Path(best.path.clone())), arguments: arguments.into() })
 }
 
@@ -60,7 +90,9 @@ pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option
     }
     match row.effect {
         ApiEffect::RedisCommand => match receiver.name() {
-            Some("Pipeline" | "ClusterPipeline") if receiver.root() == Some("redis") => receiver.clone(),
+            Some("Pipeline" | "ClusterPipeline") if receiver.root() == Some("redis") => {
+                receiver.clone()
+            }
             _ => reply.unwrap_or_default(),
         },
         ApiEffect::Modifier => match receiver.name() {
@@ -69,8 +101,12 @@ pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option
             }
             _ => receiver.clone(),
         },
-        ApiEffect::ScriptInvoke | ApiEffect::Outcome | ApiEffect::RowCount => reply.unwrap_or_default(),
-        ApiEffect::TxBegin if row.library == "sqlx" => Ty::external(Path::parse("sqlx::Transaction")),
+        ApiEffect::ScriptInvoke | ApiEffect::Outcome | ApiEffect::RowCount => {
+            reply.unwrap_or_default()
+        }
+        ApiEffect::TxBegin if row.library == "sqlx" => {
+            Ty::external(Path::parse("sqlx::Transaction"))
+        }
         _ => chain(),
     }
 }
@@ -100,7 +136,10 @@ pub fn function(catalog: &Catalog, path: &Path, row: Option<&Api>, arguments: &[
         (_, "Ok") => return Ty::standard("Result", vec![first()]),
         (_, "Err") => return Ty::standard("Result", vec![Ty::Unknown, first()]),
         ("Box" | "Arc" | "Rc" | "Pin", "new" | "pin" | "clone" | "from") => return first(),
-        ("Mutex" | "RwLock" | "RefCell" | "OnceCell" | "LazyLock" | "Lazy" | "Cell", "new" | "const_new") => {
+        (
+            "Mutex" | "RwLock" | "RefCell" | "OnceCell" | "LazyLock" | "Lazy" | "Cell",
+            "new" | "const_new",
+        ) => {
             let held = match first() {
                 Ty::Closure(_) | Ty::Item(_) => Ty::Unknown,
                 ty => ty,
@@ -116,7 +155,9 @@ pub fn function(catalog: &Catalog, path: &Path, row: Option<&Api>, arguments: &[
     }
     let type_like = owner.starts_with(char::is_uppercase);
     let makes = CONSTRUCTORS.contains(&last)
-        || ["from_", "with_", "new_", "connect_", "open_", "try_from", "try_new"].iter().any(|start| last.starts_with(start))
+        || ["from_", "with_", "new_", "connect_", "open_", "try_from", "try_new"]
+            .iter()
+            .any(|start| last.starts_with(start))
         || last == "from";
     if type_like && makes {
         return Ty::external(parent);

@@ -15,9 +15,32 @@ use crate::link::{FunctionId, ProgramBody};
 
 /// Methods that give their receiver in another form.
 const FORMS: [&str; 26] = [
-    "clone", "to_owned", "as_ref", "as_mut", "borrow", "borrow_mut", "deref", "deref_mut", "by_ref", "boxed",
-    "boxed_local", "into_inner", "fuse", "shared", "instrument", "in_current_span", "compat", "as_deref",
-    "as_deref_mut", "cloned", "copied", "into_future", "send_future", "with_subscriber", "as_any", "get_mut",
+    "clone",
+    "to_owned",
+    "as_ref",
+    "as_mut",
+    "borrow",
+    "borrow_mut",
+    "deref",
+    "deref_mut",
+    "by_ref",
+    "boxed",
+    "boxed_local",
+    "into_inner",
+    "fuse",
+    "shared",
+    "instrument",
+    "in_current_span",
+    "compat",
+    "as_deref",
+    "as_deref_mut",
+    "cloned",
+    "copied",
+    "into_future",
+    "send_future",
+    "with_subscriber",
+    "as_any",
+    "get_mut",
 ];
 
 impl<'p> Group<'p> {
@@ -168,7 +191,9 @@ impl<'p> Group<'p> {
                 let first = parts.iter().find(|ty| !ty.is_unknown()).cloned().unwrap_or_default();
                 standard::closure_parameters(&Ty::List(Arc::new(first)), name)
             }
-            Ty::External { path, .. } if !receiver.is_standard() && standard::held(receiver).is_none() => {
+            Ty::External { path, .. }
+                if !receiver.is_standard() && standard::held(receiver).is_none() =>
+            {
                 vec![Ty::Derived { from: Arc::clone(path) }]
             }
             Ty::Derived { .. } => vec![receiver.clone()],

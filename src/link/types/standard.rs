@@ -6,18 +6,72 @@ use super::Ty;
 
 /// Types that hold one value and lend it: a lock, a cell, a lazily made value.
 const HOLDERS: [&str; 22] = [
-    "Mutex", "RwLock", "ReentrantMutex", "FairMutex", "RefCell", "Cell", "OnceCell", "OnceLock", "LazyLock",
-    "LazyCell", "Lazy", "AsyncOnce", "ManuallyDrop", "MutexGuard", "RwLockReadGuard", "RwLockWriteGuard",
-    "OwnedMutexGuard", "ArcSwap", "Data", "State", "Extension", "Weak",
+    "Mutex",
+    "RwLock",
+    "ReentrantMutex",
+    "FairMutex",
+    "RefCell",
+    "Cell",
+    "OnceCell",
+    "OnceLock",
+    "LazyLock",
+    "LazyCell",
+    "Lazy",
+    "AsyncOnce",
+    "ManuallyDrop",
+    "MutexGuard",
+    "RwLockReadGuard",
+    "RwLockWriteGuard",
+    "OwnedMutexGuard",
+    "ArcSwap",
+    "Data",
+    "State",
+    "Extension",
+    "Weak",
 ];
 
 /// Methods that give what a holder holds.
 const LENDING: [&str; 40] = [
-    "lock", "lock_owned", "try_lock", "blocking_lock", "read", "write", "try_read", "try_write",
-    "blocking_read", "blocking_write", "borrow", "borrow_mut", "get", "get_mut", "get_ref", "into_inner",
-    "load", "load_full", "get_or_init", "get_or_try_init", "get_unchecked", "upgrade", "clone", "as_ref",
-    "as_mut", "deref", "deref_mut", "force", "wait", "to_owned", "borrow_and_update", "as_deref",
-    "as_deref_mut", "take", "replace", "read_owned", "write_owned", "lock_arc", "inner", "into_future",
+    "lock",
+    "lock_owned",
+    "try_lock",
+    "blocking_lock",
+    "read",
+    "write",
+    "try_read",
+    "try_write",
+    "blocking_read",
+    "blocking_write",
+    "borrow",
+    "borrow_mut",
+    "get",
+    "get_mut",
+    "get_ref",
+    "into_inner",
+    "load",
+    "load_full",
+    "get_or_init",
+    "get_or_try_init",
+    "get_unchecked",
+    "upgrade",
+    "clone",
+    "as_ref",
+    "as_mut",
+    "deref",
+    "deref_mut",
+    "force",
+    "wait",
+    "to_owned",
+    "borrow_and_update",
+    "as_deref",
+    "as_deref_mut",
+    "take",
+    "replace",
+    "read_owned",
+    "write_owned",
+    "lock_arc",
+    "inner",
+    "into_future",
 ];
 
 /// The value inside a holder (`Mutex<T>`, `LazyLock<T>`, `web::Data<T>`); `None` for other types.
@@ -40,7 +94,9 @@ pub fn method(receiver: &Ty, name: &str) -> Option<Ty> {
         Ty::List(of) => list_method(receiver, of, name),
         Ty::External { .. } if receiver.is_fallible() => fallible_method(receiver, name),
         Ty::External { .. } => match receiver.name()? {
-            "HashMap" | "BTreeMap" | "IndexMap" | "DashMap" | "FxHashMap" => map_method(receiver, name),
+            "HashMap" | "BTreeMap" | "IndexMap" | "DashMap" | "FxHashMap" => {
+                map_method(receiver, name)
+            }
             _ => None,
         },
         _ => None,
@@ -50,13 +106,15 @@ pub fn method(receiver: &Ty, name: &str) -> Option<Ty> {
 fn list_method(receiver: &Ty, of: &Arc<Ty>, name: &str) -> Option<Ty> {
     let optional = || Ty::standard("Option", vec![Ty::clone(of)]);
     Some(match name {
-        "first" | "last" | "get" | "pop" | "next" | "first_mut" | "last_mut" | "get_mut" | "pop_front"
-        | "pop_back" | "nth" | "find" | "max" | "min" | "max_by_key" | "min_by_key" | "front" | "back"
-        | "choose" | "peek" => optional(),
-        "iter" | "iter_mut" | "into_iter" | "drain" | "rev" | "filter" | "skip" | "take" | "cloned"
-        | "copied" | "by_ref" | "as_slice" | "as_mut_slice" | "to_vec" | "clone" | "skip_while"
-        | "take_while" | "step_by" | "chain" | "inspect" | "into_par_iter" | "par_iter" | "peekable"
-        | "as_ref" | "as_mut" | "to_owned" | "collect" => receiver.clone(),
+        "first" | "last" | "get" | "pop" | "next" | "first_mut" | "last_mut" | "get_mut"
+        | "pop_front" | "pop_back" | "nth" | "find" | "max" | "min" | "max_by_key"
+        | "min_by_key" | "front" | "back" | "choose" | "peek" => optional(),
+        "iter" | "iter_mut" | "into_iter" | "drain" | "rev" | "filter" | "skip" | "take"
+        | "cloned" | "copied" | "by_ref" | "as_slice" | "as_mut_slice" | "to_vec" | "clone"
+        | "skip_while" | "take_while" | "step_by" | "chain" | "inspect" | "into_par_iter"
+        | "par_iter" | "peekable" | "as_ref" | "as_mut" | "to_owned" | "collect" => {
+            receiver.clone()
+        }
         "swap_remove" | "remove" => Ty::clone(of),
         _ => return None,
     })
@@ -79,9 +137,9 @@ fn map_method(receiver: &Ty, name: &str) -> Option<Ty> {
 /// Methods of options and results that a front-end left as calls.
 fn fallible_method(receiver: &Ty, name: &str) -> Option<Ty> {
     Some(match name {
-        "as_ref" | "as_mut" | "as_deref" | "as_deref_mut" | "cloned" | "copied" | "clone" | "take"
-        | "replace" | "iter" | "map_err" | "filter" | "or_else" | "or" | "inspect" | "context"
-        | "with_context" => receiver.clone(),
+        "as_ref" | "as_mut" | "as_deref" | "as_deref_mut" | "cloned" | "copied" | "clone"
+        | "take" | "replace" | "iter" | "map_err" | "filter" | "or_else" | "or" | "inspect"
+        | "context" | "with_context" => receiver.clone(),
         "unwrap" | "expect" | "unwrap_or" | "unwrap_or_else" | "unwrap_or_default" | "insert"
         | "get_or_insert" | "get_or_insert_with" => receiver.payload(),
         "ok" | "ok_or" | "ok_or_else" => receiver.with_payload(receiver.payload()),
@@ -112,7 +170,8 @@ pub fn closure_parameters(receiver: &Ty, name: &str) -> Vec<Ty> {
 pub fn mapped(receiver: &Ty, name: &str, returns: &Ty) -> Option<Ty> {
     match (receiver, name) {
         (Ty::List(_), "map" | "filter_map" | "flat_map" | "then" | "map_while") => {
-            let item = if name == "map" || name == "then" { returns.clone() } else { returns.payload() };
+            let item =
+                if name == "map" || name == "then" { returns.clone() } else { returns.payload() };
             Some(Ty::List(Arc::new(item)))
         }
         (Ty::List(_), "find_map") => Some(Ty::standard("Option", vec![returns.payload()])),

@@ -75,7 +75,8 @@ impl Program {
             Named::Trait(id) => Ty::Bounds(Arc::from([Bound::Workspace(id)])),
             Named::Generic(name) if path.0.len() == 1 => {
                 let bounds = scope.generics.iter().filter(|(own, _)| *own == name);
-                let bounds: Vec<TypeRef> = bounds.flat_map(|(_, all)| all.iter().cloned()).collect();
+                let bounds: Vec<TypeRef> =
+                    bounds.flat_map(|(_, all)| all.iter().cloned()).collect();
                 // The parameter itself may stand in its own bounds.
                 let generics: Vec<_> =
                     scope.generics.iter().filter(|(own, _)| *own != name).cloned().collect();
@@ -104,7 +105,13 @@ impl Program {
     }
 
     /// What bounds say: a function, a future's output, the elements of an iterator, or traits.
-    fn bounded(&self, scope: Scope<'_>, bounds: &[TypeRef], known: &Substitution, depth: u32) -> Ty {
+    fn bounded(
+        &self,
+        scope: Scope<'_>,
+        bounds: &[TypeRef],
+        known: &Substitution,
+        depth: u32,
+    ) -> Ty {
         if depth > DEPTH {
             return Ty::Unknown;
         }
@@ -114,7 +121,9 @@ impl Program {
                 TypeRef::Function { .. } => return self.lower(scope, bound, known, depth + 1),
                 TypeRef::Named { path, arguments } => {
                     let first = || {
-                        arguments.first().map_or(Ty::Unknown, |ty| self.lower(scope, ty, known, depth + 1))
+                        arguments
+                            .first()
+                            .map_or(Ty::Unknown, |ty| self.lower(scope, ty, known, depth + 1))
                     };
                     match path.last() {
                         Some("Future" | "IntoFuture") => return first(),
@@ -150,7 +159,13 @@ impl Program {
 
     /// The type of a field of an enum's variant.
     #[must_use]
-    pub fn variant_field_type(&self, id: TypeId, arguments: &[Ty], variant: &str, field: &str) -> Ty {
+    pub fn variant_field_type(
+        &self,
+        id: TypeId,
+        arguments: &[Ty],
+        variant: &str,
+        field: &str,
+    ) -> Ty {
         let Some(declared) = self.ty(id) else { return Ty::Unknown };
         let fields = declared.variants.iter().find(|(name, _)| name == variant).map(|(_, all)| all);
         match fields.and_then(|all| all.iter().find(|(name, _)| name == field)) {
@@ -160,7 +175,8 @@ impl Program {
     }
 
     fn declared_type(&self, id: TypeId, declared: &Type, arguments: &[Ty], ty: &TypeRef) -> Ty {
-        let owner = TypeRef::Named { path: Path::single(declared.name.clone()), arguments: Vec::new() };
+        let owner =
+            TypeRef::Named { path: Path::single(declared.name.clone()), arguments: Vec::new() };
         let scope = Scope {
             node: self.names.node_of(id.file, &declared.scope),
             owner: Some(&owner),

@@ -3,7 +3,7 @@
 use super::super::header::{self, Generics};
 use super::super::{attributes, mentions, role, types};
 use super::walk::{Around, Walker};
-use crate::ir::index::{Constant, Function, Path, Trait, TypeRef};
+use crate::ir::index::{Constant, Function, Implementation, Path, Trait, TypeRef};
 
 /// The `impl` or `trait` block a method stands in.
 #[derive(Clone, Default)]
@@ -64,6 +64,7 @@ impl Walker<'_> {
             generics: header::generics(&of.generics),
             public: of.trait_.is_some(),
         };
+        self.block(of, &home, around);
         let around = Around { role, ..around.clone() };
         for item in &of.items {
             match item {
@@ -79,7 +80,11 @@ impl Walker<'_> {
                     self.header(&parts, &home, &around);
                 }
                 syn::ImplItem::Const(of) => {
-                    let first = of.modifiers.defaultness.as_ref().map_or(of.const_token.span, |word| word.span);
+                    let first = of
+                        .modifiers
+                        .defaultness
+                        .as_ref()
+                        .map_or(of.const_token.span, |word| word.span);
                     let span = self.item_span(&of.attrs, Some(&of.vis), first, of.semi_token.span);
                     let constant = Constant {
                         name: types::name(&of.ident),
@@ -95,6 +100,21 @@ impl Walker<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// The block itself: which trait the type has, and its associated types.
+    fn block(&mut self, of: &syn::ItemImpl, home: &Home, around: &Around) {
+        let types = of.items.iter().filter_map(|item| match item {
+            syn::ImplItem::Type(of) => Some((types::name(&of.ident), types::type_ref(&of.ty))),
+            _ => None,
+        });
+        self.index.implementations.push(Implementation {
+            scope: around.scope.clone(),
+            owner: home.owner.clone().unwrap_or(TypeRef::Unknown),
+            of_trait: of.trait_.as_ref().map(|(path, _)| types::path_type(path)),
+            types: types.collect(),
+            generics: home.generics.clone(),
+        });
     }
 
     pub(super) fn trait_(&mut self, of: &syn::ItemTrait, around: &Around) {
@@ -221,4 +241,3 @@ fn first_word(modifiers: &syn::FnModifiers, signature: &syn::Signature) -> proc_
         _ => signature.fn_token.span,
     }
 }
-

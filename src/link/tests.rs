@@ -1,0 +1,215 @@
+//! Small programs, linked: what each call of them is.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::names::Resolution;
+use super::{Program, calls::Targets};
+use crate::config::Settings;
+use crate::ir::effect::{BodyId, Site};
+use crate::source::{Language, Tree};
+
+/// A program of Rust files.
+pub(super) fn program(files: &[(&str, &str)]) -> Program {
+    let language = |path: &str| match path.rsplit('.').next() {
+        Some("rs") => Language::Rust,
+        Some("lua") => Language::Lua,
+        _ => Language::Other,
+    };
+    let texts =
+        files.iter().map(|(path, text)| ((*path).to_owned(), language(path), (*text).to_owned()));
+    Program::build(Arc::new(Tree::from_texts(texts.collect())), Settings::default())
+}
+
+/// The site of the `nth` call (0-based, in source order) whose name is `name`.
+pub(super) fn site(program: &Program, name: &str, nth: usize) -> Site {
+    let mut all: Vec<_> = program
+        .bodies
+        .iter()
+        .flat_map(|own| {
+            own.body
+                .calls()
+                .filter(|(_, _, call)| call.callee.name() == Some(name))
+                .map(|(_, op, call)| (call.name_span, Site { body: own.id, op }))
+        })
+        .collect();
+    all.sort();
+    all.get(nth).map(|(_, site)| *site).unwrap_or_else(|| panic!("no call {nth} of {name}"))
+}
+
+fn targets<'p>(program: &'p Program, name: &str, nth: usize) -> Option<&'p Targets> {
+    let site = site(program, name, nth);
+    program.targets(site.body, site.op)
+}
+
+fn bodies(program: &Program, all: &[BodyId]) -> Vec<String> {
+    all.iter().map(|body| program.qualified_name(*body)).collect()
+}
+
+/// Names of the functions a call may run.
+fn called(program: &Program, name: &str, nth: usize) -> Vec<String> {
+    targets(program, name, nth).map_or_else(Vec::new, |targets| bodies(program, &targets.bodies))
+}
+
+/// The id of the best row of a call; empty when there is none.
+fn row(program: &Program, name: &str, nth: usize) -> &'static str {
+    targets(program, name, nth)
+        .and_then(|targets| targets.apis.first())
+        .map_or("", |row| row.id.as_str())
+}
+
+#[test]
+fn trait_objects_run_every_implementation() {
+    let program = program(&[(
+        "dock.rs",
+        "use std::sync::Arc;
+         pub trait BayLock { async fn take(&self, bay: u32) -> Option<String>; }
+         pub struct RedisBayLock { pool: u8 }
+         impl BayLock for RedisBayLock { async fn take(&self, bay: u32) -> Option<String> { None } }
+         pub struct LocalBayLock { held: u8 }
+         impl BayLock for LocalBayLock { async fn take(&self, bay: u32) -> Option<String> { None } }
+         pub struct Dock { pub bays: Arc<dyn BayLock> }
+         impl Dock { pub async fn unload(&self) { self.bays.take(1).await; } }",
+    )]);
+    assert_eq!(called(&program, "take", 0), ["RedisBayLock::take", "LocalBayLock::take"]);
+    assert_eq!(targets(&program, "take", 0).unwrap().resolution, Resolution::Dispatch);
+}
+
+#[test]
+fn modules_by_path_attribute_and_key_builders_resolve() {
+    let program = program(&[
+        (
+            "bad.rs",
+            "#[path = \"bad_store.rs\"] mod store;
+             use store::{Store, keys::lock_key as key_of};
+             pub struct Jobs { store: Store }
+             impl Jobs { pub async fn begin(&self) {
+                 let key = key_of(1);
+                 self.store.set_if_absent(&key).await;
+             } }",
+        ),
+        (
+            "bad_store.rs",
+            "pub mod keys { pub fn lock_key(id: u64) -> String { format!(\"lock:{id}\") } }
+             pub struct Store { pool: deadpool_redis::Pool }
+             impl Store { pub async fn set_if_absent(&self, key: &str) {
+                 let mut conn = self.pool.get().await?;
+                 redis::cmd(\"SET\").arg(key).query_async(&mut conn).await?;
+             } }",
+        ),
+    ]);
+    assert_eq!(called(&program, "key_of", 0), ["lock_key"]);
+    assert_eq!(called(&program, "set_if_absent", 0), ["Store::set_if_absent"]);
+    assert_eq!(row(&program, "get", 0), "deadpool-redis.Pool.get");
+    assert_eq!(row(&program, "arg", 0), "redis.Cmd.arg");
+    assert!(
+        row(&program, "query_async", 0).starts_with("redis."),
+        "{}",
+        row(&program, "query_async", 0)
+    );
+    let callee = program.callers(site(&program, "get", 0).body);
+    assert_eq!(callee, [site(&program, "set_if_absent", 0)]);
+}
+
+#[test]
+fn commands_need_a_connection() {
+    let program = program(&[(
+        "a.rs",
+        "use redis::AsyncCommands;
+         use std::collections::HashMap;
+         pub async fn a(con: &mut redis::aio::MultiplexedConnection, seen: HashMap<String, u64>) {
+             let _: () = con.set(\"a\", 1).await?;
+             seen.get(\"a\");
+         }
+         pub async fn b<C: AsyncCommands>(con: &mut C) { let _: i64 = con.del(\"a\").await?; }
+         pub async fn c(session: tower_sessions::Session) { session.get::<u64>(\"a\").await?; }
+         pub async fn d(map: &Shelf) { map.get(\"a\"); }
+         pub struct Shelf;",
+    )]);
+    assert_eq!(row(&program, "set", 0), "redis.commands.set");
+    assert_eq!(row(&program, "del", 0), "redis.commands.del");
+    assert_eq!(row(&program, "get", 0), "");
+    assert_eq!(row(&program, "get", 1), "");
+    assert_eq!(row(&program, "get", 2), "");
+}
+
+#[test]
+fn globs_and_block_imports_bring_traits() {
+    let program = program(&[(
+        "a.rs",
+        "use fred::prelude::*;
+         pub async fn a(redis: &Client) { let _: i64 = redis.del(\"a\").await?; }
+         pub async fn b(pool: &bb8::Pool<bb8_redis::RedisConnectionManager>) {
+             use redis::AsyncCommands;
+             let mut con = pool.get().await.unwrap();
+             con.del::<_, ()>(\"a\").await?;
+         }",
+    )]);
+    assert!(row(&program, "del", 0).starts_with("fred."));
+    assert_eq!(row(&program, "get", 0), "bb8-redis.Pool.get");
+    assert_eq!(row(&program, "del", 1), "redis.commands.del");
+}
+
+#[test]
+fn closures_and_futures_run_where_the_wrapper_runs_them() {
+    let program = program(&[(
+        "a.rs",
+        "pub async fn with_lease<F, Fut>(f: F) where F: FnOnce() -> Fut, Fut: Future<Output = ()> { f().await; }
+         pub async fn with_lock(body: impl Future<Output = ()>) { body.await; }
+         pub async fn run() { with_lease(|| async { mail(); }).await; with_lock(async { mail(); }).await; }
+         pub async fn item() { with_lease(remind).await; }
+         async fn remind() {}
+         fn mail() {}
+         pub async fn detached() { tokio::spawn(async move { mail(); }); tokio::spawn(remind()); }",
+    )]);
+    let wrapper =
+        program.bodies.iter().find(|own| program.qualified_name(own.id) == "with_lease").unwrap();
+    let (_, op, _) = wrapper.body.calls().next().unwrap();
+    let run = program.targets(wrapper.id, op).unwrap();
+    assert_eq!(bodies(&program, &run.bodies), ["run", "remind"]);
+    let spawn = targets(&program, "spawn", 0).unwrap();
+    assert!(spawn.spawned);
+    assert_eq!(bodies(&program, &spawn.runs), ["detached"]);
+    assert!(targets(&program, "remind", 0).unwrap().spawned);
+    // Every `mail` is in a block; each block has one place that runs it.
+    let blocks: BTreeMap<BodyId, usize> = (0..3)
+        .map(|nth| site(&program, "mail", nth).body)
+        .map(|body| (body, program.callers(body).len()))
+        .collect();
+    assert_eq!(blocks.values().copied().collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+#[test]
+fn workspace_crates_reexports_and_aliases_resolve() {
+    let program = program(&[
+        ("core/Cargo.toml", "[package]\nname = \"shop-core\"\n"),
+        ("core/src/lib.rs", "mod lock; pub use lock::Lease; pub mod prelude { pub use redis::AsyncCommands; pub type Con = redis::aio::ConnectionManager; }"),
+        ("core/src/lock.rs", "pub struct Lease; impl Lease { pub fn release(self) {} pub fn open() -> Self { Lease } }"),
+        ("app/Cargo.toml", "[package]\nname = \"app\"\n"),
+        (
+            "app/src/main.rs",
+            "use shop_core::{Lease, prelude::*};
+             async fn go(con: &mut Con) { let lease = Lease::open(); lease.release(); con.expire(\"a\", 1).await?; }",
+        ),
+    ]);
+    assert_eq!(called(&program, "open", 0), ["Lease::open"]);
+    assert_eq!(called(&program, "release", 0), ["Lease::release"]);
+    assert_eq!(row(&program, "expire", 0), "redis.commands.expire");
+}
+
+#[test]
+fn unknown_receivers_need_proof() {
+    let program = program(&[(
+        "a.rs",
+        "use redis::AsyncCommands;
+         pub async fn a() {
+             let mut con = state().con;
+             con.set(\"a\", 1).await?;
+             redis::cmd(\"PING\").query_async(&mut con).await?;
+             let other = thing().part;
+             other.set(\"a\", 1);
+         }",
+    )]);
+    assert_eq!(row(&program, "set", 0), "redis.commands.set");
+    assert_eq!(row(&program, "set", 1), "");
+}
