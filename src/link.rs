@@ -15,6 +15,7 @@ use crate::source::{FileId, Tree};
 
 pub mod bodies;
 pub mod calls;
+pub mod evaluate;
 pub mod names;
 pub mod types;
 
@@ -100,6 +101,8 @@ pub struct Program {
     types: Vec<Vec<Ty>>,
     /// All resolved calls.
     calls: Calls,
+    /// What evaluation looked up.
+    evaluated: evaluate::Caches,
 }
 
 impl Program {
@@ -129,6 +132,7 @@ impl Program {
             tables: BTreeSet::new(),
             types: Vec::new(),
             calls: Calls::default(),
+            evaluated: evaluate::Caches::default(),
         }
     }
 

@@ -1,0 +1,535 @@
+//! Symbolic evaluation: what is known of a value before the program runs.
+//!
+//! A value is followed through locals, templates, key-builder functions (with the call's arguments
+//! in place of their parameters), constants, lazily made statics and struct fields that every
+//! constructor sets alike, to a list of literal texts and holes. What is not known stays a hole
+//! that says where it comes from. Everything is bounded: [`MOST_FRAMES`] calls deep,
+//! [`MOST_ALTERNATIVES`] alternatives where paths meet.
+//!
+//! The frame of a result is that of the enclosing *function*: in a closure or async block, captured
+//! parameters keep the function's numbers, and the closure's own parameters are holes by name.
+
+use crate::ir::body::{Body, Exit, Terminator};
+use crate::ir::effect::{BodyId, Site};
+use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
+use crate::ir::value::{
+    Adapter, Conversion, HOLE, Literal, TemplatePart, Text, ValueId, ValueKind,
+};
+use crate::link::names::Named;
+use crate::link::Program;
+
+mod calls;
+mod fields;
+mod numbers;
+mod origin;
+mod sources;
+mod workspace;
+
+#[cfg(test)]
+mod tests;
+
+pub use workspace::{Caches, workspace_type};
+
+/// How many calls deep evaluation follows.
+pub const MOST_FRAMES: usize = 12;
+/// How many alternatives are kept where paths meet.
+pub const MOST_ALTERNATIVES: usize = 6;
+/// How many values one question may look at.
+const MOST_STEPS: usize = 4_000;
+
+/// A piece of an evaluated text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Segment {
+    /// Literal, with its place in the source.
+    Text(Text),
+    /// Not known.
+    Hole(Hole),
+}
+
+/// One alternative of a value's text.
+pub(crate) type Segments = Vec<Segment>;
+
+/// The frame a value is seen in: a body, and how it was entered.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'f> {
+    /// The body.
+    pub(crate) body: BodyId,
+    /// The frame and call that entered it; `None` at the root.
+    pub(crate) entered: Option<Entry<'f>>,
+    /// How deep.
+    pub(crate) depth: usize,
+}
+
+/// How a frame was entered.
+#[derive(Clone, Copy)]
+pub(crate) enum Entry<'f> {
+    /// By a call: arguments and receiver are values of the outer frame.
+    Call { outer: &'f Frame<'f>, receiver: Option<ValueId>, arguments: &'f [ValueId] },
+    /// As a closure or block of the outer frame, its parameters bound to values of that frame.
+    Nested { outer: &'f Frame<'f>, arguments: &'f [ValueId] },
+}
+
+/// One question's state.
+pub(crate) struct Evaluator<'p> {
+    pub(crate) program: &'p Program,
+    steps: usize,
+    active: Vec<(BodyId, ValueId, usize)>,
+}
+
+impl Program {
+    /// The template of a value, in the frame of the enclosing function. Where paths meet with
+    /// different texts, a single hole; see [`Program::templates`].
+    #[must_use]
+    pub fn template(&self, body: BodyId, value: ValueId) -> KeyTemplate {
+        let mut all = self.templates(body, value);
+        match all.len() {
+            1 => all.remove(0),
+            _ => {
+                let evaluator = Evaluator::new(self);
+                KeyTemplate::new([KeyPart::Hole(evaluator.unknown(&Frame::root(body), value))])
+            }
+        }
+    }
+
+    /// All templates a value can have, one an alternative, without duplicates; never empty.
+    #[must_use]
+    pub fn templates(&self, body: BodyId, value: ValueId) -> Vec<KeyTemplate> {
+        let mut evaluator = Evaluator::new(self);
+        let mut templates: Vec<KeyTemplate> = Vec::new();
+        for segments in evaluator.text(&Frame::root(body), value) {
+            let template = into_template(segments);
+            if !templates.contains(&template) {
+                templates.push(template);
+            }
+        }
+        templates
+    }
+
+    /// Every text a value can have, holes as [`HOLE`]; empty when nothing literal is known of it.
+    #[must_use]
+    pub fn texts(&self, body: BodyId, value: ValueId) -> Vec<Text> {
+        let mut evaluator = Evaluator::new(self);
+        let alternatives = evaluator.text(&Frame::root(body), value);
+        alternatives.into_iter().filter_map(flatten).collect()
+    }
+
+    /// Seen from the caller: the callee's parameters replaced by what the call passes.
+    #[must_use]
+    pub fn into_caller(&self, template: &KeyTemplate, callee: BodyId, call: Site) -> KeyTemplate {
+        let Some(caller) = self.body(call.body) else { return template.clone() };
+        let Some(written) = caller.body.call(call.op) else { return template.clone() };
+        let (arguments, receiver) = calls::bind(self, callee, written);
+        let parts = template.parts.iter().flat_map(|part| match part {
+            KeyPart::Text(_) => vec![part.clone()],
+            KeyPart::Hole(hole) => self.hole_in_caller(hole, call, &arguments, receiver),
+        });
+        KeyTemplate::new(parts.collect::<Vec<_>>())
+    }
+
+    fn hole_in_caller(
+        &self,
+        hole: &Hole,
+        call: Site,
+        arguments: &[ValueId],
+        receiver: Option<ValueId>,
+    ) -> Vec<KeyPart> {
+        let passed = match &hole.origin {
+            Origin::Parameter(index) => arguments.get(*index as usize).copied(),
+            _ => None,
+        };
+        if let Some(value) = passed {
+            let mut parts = self.template(call.body, value).parts;
+            for part in &mut parts {
+                if let KeyPart::Hole(inner) = part {
+                    inner.steps.extend(hole.steps.iter().copied());
+                }
+            }
+            return parts;
+        }
+        let Origin::Field(path) = &hole.origin else { return vec![KeyPart::Hole(hole.clone())] };
+        let renamed = rebase(path, |root| match root {
+            origin::RECEIVER => receiver.map(|value| self.label_in(call.body, value)),
+            root => {
+                let index: usize = root.strip_prefix('#')?.parse().ok()?;
+                arguments.get(index).map(|value| self.label_in(call.body, *value))
+            }
+        });
+        let origin = renamed.map_or_else(|| hole.origin.clone(), Origin::Field);
+        vec![KeyPart::Hole(Hole { origin, ..hole.clone() })]
+    }
+
+    fn label_in(&self, body: BodyId, value: ValueId) -> String {
+        Evaluator::new(self).path_of(&Frame::root(body), value).unwrap_or_else(|| {
+            let text = self.body(body).map(|body| body.body.kind(value));
+            format!("?{body:?}{value:?}{}", if text.is_some() { "" } else { "!" })
+        })
+    }
+
+    /// The value behind conversions, captures, awaits, `?`, success payloads and adapters that
+    /// keep the success side: the call, parameter or field that a variable really holds.
+    #[must_use]
+    pub fn source_of(&self, body: BodyId, value: ValueId) -> (BodyId, ValueId) {
+        let (mut body_id, mut value) = (body, value);
+        for _ in 0..MOST_STEPS {
+            let Some(body) = self.body(body_id) else { break };
+            match body.body.kind(value) {
+                ValueKind::Converted { value: inner, .. } | ValueKind::Awaited(inner) => value = *inner,
+                ValueKind::Payload { of, variant, .. } if is_success(variant) => value = *of,
+                ValueKind::Adapted { value: inner, adapter, .. } if keeps_success(*adapter) => {
+                    value = *inner;
+                }
+                ValueKind::Captured(outer) => match body.parent {
+                    Some(parent) => (body_id, value) = (parent, *outer),
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        (body_id, value)
+    }
+}
+
+/// Whether a variant is the success side of an option or result.
+#[must_use]
+pub fn is_success(variant: &str) -> bool {
+    matches!(variant, "Some" | "Ok" | crate::ir::value::SUCCESS)
+}
+
+/// Whether the success payload comes through an adapter unchanged.
+#[must_use]
+pub fn keeps_success(adapter: Adapter) -> bool {
+    matches!(
+        adapter,
+        Adapter::MapFailure
+            | Adapter::Ok
+            | Adapter::OkOr
+            | Adapter::Unwrap
+            | Adapter::UnwrapOrDefault
+            | Adapter::Filter
+            | Adapter::Reshape
+            | Adapter::Inspect
+    )
+}
+
+impl<'f> Frame<'f> {
+    pub(crate) fn root(body: BodyId) -> Self {
+        Self { body, entered: None, depth: 0 }
+    }
+
+    pub(crate) fn called(
+        &'f self,
+        body: BodyId,
+        receiver: Option<ValueId>,
+        arguments: &'f [ValueId],
+    ) -> Self {
+        let entered = Some(Entry::Call { outer: self, receiver, arguments });
+        Self { body, entered, depth: self.depth + 1 }
+    }
+
+    pub(crate) fn nested(&'f self, body: BodyId, arguments: &'f [ValueId]) -> Self {
+        Self { body, entered: Some(Entry::Nested { outer: self, arguments }), depth: self.depth + 1 }
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn new(program: &'p Program) -> Self {
+        Self { program, steps: 0, active: Vec::new() }
+    }
+
+    pub(crate) fn body_of(&self, frame: &Frame<'_>) -> Option<&'p Body> {
+        self.program.body(frame.body).map(|body| &body.body)
+    }
+
+    /// All texts of a value; never empty.
+    pub(crate) fn text(&mut self, frame: &Frame<'_>, value: ValueId) -> Vec<Segments> {
+        let key = (frame.body, value, frame.depth);
+        self.steps += 1;
+        if self.steps > MOST_STEPS || frame.depth > MOST_FRAMES || self.active.contains(&key) {
+            return vec![vec![Segment::Hole(self.unknown(frame, value))]];
+        }
+        self.active.push(key);
+        let mut found = self.text_inner(frame, value).unwrap_or_default();
+        self.active.pop();
+        found.truncate(MOST_ALTERNATIVES);
+        if found.is_empty() {
+            found.push(vec![Segment::Hole(self.unknown(frame, value))]);
+        }
+        found
+    }
+
+    /// `None` when nothing is known.
+    fn text_inner(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<Vec<Segments>> {
+        let body = self.body_of(frame)?;
+        match body.kind(value) {
+            ValueKind::Literal(literal) => literal_text(literal, body, value).map(|text| vec![vec![text]]),
+            ValueKind::Template(parts) => Some(self.template_text(frame, parts)),
+            ValueKind::Converted { value: inner, conversion } => {
+                self.converted_text(frame, *inner, *conversion)
+            }
+            ValueKind::Parameter(index) => self.parameter_text(frame, *index),
+            ValueKind::Receiver => match frame.entered? {
+                Entry::Call { outer, receiver: Some(receiver), .. } => Some(self.text(outer, receiver)),
+                _ => self.displayed(frame, value),
+            },
+            ValueKind::Captured(outer) => {
+                let parent = self.program.body(frame.body)?.parent?;
+                match frame.entered {
+                    Some(Entry::Nested { outer: scope, .. }) if scope.body == parent => {
+                        Some(self.text(scope, *outer))
+                    }
+                    _ => Some(self.text(&Frame { depth: frame.depth, ..Frame::root(parent) }, *outer)),
+                }
+            }
+            ValueKind::Path(path) => self.path_text(frame, path),
+            ValueKind::Field { base, name } => {
+                self.field_text(frame, *base, name).or_else(|| self.displayed(frame, value))
+            }
+            ValueKind::Payload { of, variant, field } if is_success(variant) && field == "0" => {
+                Some(self.text(frame, *of))
+            }
+            ValueKind::Payload { .. } | ValueKind::Element { .. } => self.part_text(frame, value),
+            ValueKind::Result(op) => self.call_text(frame, *op),
+            ValueKind::Adapted { value: inner, adapter, argument, .. } => {
+                self.adapted_text(frame, *inner, *adapter, *argument)
+            }
+            ValueKind::Awaited(inner) => Some(self.text(frame, *inner)),
+            ValueKind::Async(index) => {
+                let nested = self.program.nested(frame.body, *index)?;
+                let inner = frame.nested(nested, &[]);
+                self.returned_text(&inner)
+            }
+            ValueKind::Aggregate { path, fields, .. } => match (path.last(), fields.as_slice()) {
+                (Some(last), [(_, inner)]) if is_success(last) => Some(self.text(frame, *inner)),
+                _ => self.displayed(frame, value),
+            },
+            ValueKind::Join(values) => {
+                let values = values.clone();
+                let known = values.into_iter().filter(|inner| !self.is_active(frame, *inner));
+                let known: Vec<ValueId> = known.collect();
+                Some(self.alternatives(known, |evaluator, inner| evaluator.text(frame, inner)))
+            }
+            _ => None,
+        }
+    }
+
+    fn is_active(&self, frame: &Frame<'_>, value: ValueId) -> bool {
+        self.active.contains(&(frame.body, value, frame.depth))
+    }
+
+    pub(crate) fn alternatives(
+        &mut self,
+        values: Vec<ValueId>,
+        mut text: impl FnMut(&mut Self, ValueId) -> Vec<Segments>,
+    ) -> Vec<Segments> {
+        let mut all: Vec<Segments> = Vec::new();
+        for value in values {
+            for segments in text(self, value) {
+                if !all.contains(&segments) && all.len() < MOST_ALTERNATIVES {
+                    all.push(segments);
+                }
+            }
+        }
+        all
+    }
+
+    fn template_text(&mut self, frame: &Frame<'_>, parts: &[TemplatePart]) -> Vec<Segments> {
+        let mut all: Vec<Segments> = vec![Vec::new()];
+        for part in parts {
+            let options = match part {
+                TemplatePart::Text(text) => vec![vec![Segment::Text(text.clone())]],
+                TemplatePart::Hole(value) => self.text(frame, *value),
+            };
+            all = product(&all, &options);
+        }
+        all
+    }
+
+    fn converted_text(
+        &mut self,
+        frame: &Frame<'_>,
+        inner: ValueId,
+        conversion: Conversion,
+    ) -> Option<Vec<Segments>> {
+        let mut all = self.text(frame, inner);
+        if conversion == Conversion::Shaped {
+            for hole in holes_of(&mut all) {
+                hole.steps.push(HoleStep::Shape);
+            }
+        }
+        Some(all)
+    }
+
+    fn parameter_text(&mut self, frame: &Frame<'_>, index: u32) -> Option<Vec<Segments>> {
+        match frame.entered {
+            Some(Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments }) => {
+                let value = arguments.get(index as usize).copied()?;
+                Some(self.text(outer, value))
+            }
+            None => None,
+        }
+    }
+
+    fn path_text(&mut self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> Option<Vec<Segments>> {
+        match self.program.resolve(frame.body, path) {
+            Named::Constant(id) => {
+                let body = self.program.constant_body(id)?;
+                let inner = Frame { depth: frame.depth + 1, ..Frame::root(body) };
+                self.returned_text(&inner)
+            }
+            _ => None,
+        }
+    }
+
+    /// The texts a body returns on its success paths.
+    pub(crate) fn returned_text(&mut self, frame: &Frame<'_>) -> Option<Vec<Segments>> {
+        let values = returned_values(self.body_of(frame)?);
+        if values.is_empty() {
+            return None;
+        }
+        Some(self.alternatives(values, |evaluator, value| evaluator.text(frame, value)))
+    }
+
+    fn adapted_text(
+        &mut self,
+        frame: &Frame<'_>,
+        inner: ValueId,
+        adapter: Adapter,
+        argument: Option<ValueId>,
+    ) -> Option<Vec<Segments>> {
+        match adapter {
+            adapter if keeps_success(adapter) => Some(self.text(frame, inner)),
+            Adapter::Map | Adapter::AndThen => self.closure_text(frame, argument?, &[inner]),
+            Adapter::Then => match self.body_of(frame)?.kind(argument?) {
+                ValueKind::Closure(_) => self.closure_text(frame, argument?, &[]),
+                _ => Some(self.text(frame, argument?)),
+            },
+            Adapter::UnwrapOr | Adapter::OrElse => {
+                let mut all = self.text(frame, inner);
+                let default = match self.body_of(frame)?.kind(argument?) {
+                    ValueKind::Closure(_) => self.closure_text(frame, argument?, &[])?,
+                    _ => self.text(frame, argument?),
+                };
+                all.extend(default.into_iter().filter(|other| !all.contains(other)).collect::<Vec<_>>());
+                Some(all)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a closure value returns when called with these values of the frame.
+    pub(crate) fn closure_text(
+        &mut self,
+        frame: &Frame<'_>,
+        closure: ValueId,
+        arguments: &[ValueId],
+    ) -> Option<Vec<Segments>> {
+        match self.body_of(frame)?.kind(closure) {
+            ValueKind::Closure(index) | ValueKind::Async(index) => {
+                let nested = self.program.nested(frame.body, *index)?;
+                let inner = frame.nested(nested, arguments);
+                self.returned_text(&inner)
+            }
+            ValueKind::Path(path) => match self.program.resolve(frame.body, path) {
+                Named::Function(id) => {
+                    let body = self.program.function_body(id)?;
+                    self.returned_text(&frame.called(body, None, arguments))
+                }
+                // `map(String::from)`, `map(ToString::to_string)`: a conversion.
+                _ => arguments.first().map(|value| self.text(frame, *value)),
+            },
+            ValueKind::Converted { value, .. } => self.closure_text(frame, *value, arguments),
+            _ => None,
+        }
+    }
+}
+
+/// The values a body gives back where it does not fail, joins opened.
+pub(crate) fn returned_values(body: &Body) -> Vec<ValueId> {
+    let mut values: Vec<ValueId> = Vec::new();
+    for block in &body.blocks {
+        let Terminator::Return { value: Some(value), exit, .. } = &block.end else { continue };
+        let failure = *exit == Exit::Propagated || is_failure(body, *value);
+        if !failure && !values.contains(value) {
+            values.push(*value);
+        }
+    }
+    values
+}
+
+/// Whether a value is plainly the failure side: `Err(…)`, `None`.
+#[must_use]
+pub fn is_failure(body: &Body, value: ValueId) -> bool {
+    match body.kind(body.peel(value)) {
+        ValueKind::Aggregate { path, .. } => path.last() == Some("Err"),
+        ValueKind::Literal(Literal::Nothing) => true,
+        ValueKind::Path(path) => path.last() == Some("None"),
+        ValueKind::Payload { variant, .. } => variant == "Err",
+        _ => false,
+    }
+}
+
+fn literal_text(literal: &Literal, body: &Body, value: ValueId) -> Option<Segment> {
+    let span = body.value(value)?.span;
+    let shown = match literal {
+        Literal::Text(text) => return Some(Segment::Text(text.clone())),
+        Literal::Integer(number) => number.to_string(),
+        Literal::Float(number) => number.to_string(),
+        Literal::Boolean(truth) => truth.to_string(),
+        Literal::Nothing | Literal::Unit => return None,
+    };
+    Some(Segment::Text(Text::verbatim(shown, span)))
+}
+
+/// Every left alternative followed by every right one.
+fn product(left: &[Segments], right: &[Segments]) -> Vec<Segments> {
+    let pairs = left.iter().flat_map(|l| right.iter().map(move |r| [l.as_slice(), r].concat()));
+    pairs.take(MOST_ALTERNATIVES).collect()
+}
+
+pub(crate) fn holes_of(all: &mut [Segments]) -> impl Iterator<Item = &mut Hole> {
+    all.iter_mut().flatten().filter_map(|segment| match segment {
+        Segment::Hole(hole) => Some(hole),
+        Segment::Text(_) => None,
+    })
+}
+
+pub(crate) fn into_template(segments: Segments) -> KeyTemplate {
+    KeyTemplate::new(segments.into_iter().map(|segment| match segment {
+        Segment::Text(text) => KeyPart::Text(text.content),
+        Segment::Hole(hole) => KeyPart::Hole(hole),
+    }))
+}
+
+/// One text of segments, holes as [`HOLE`]; `None` when there is nothing but holes.
+fn flatten(segments: Segments) -> Option<Text> {
+    let mut flat = Text { content: String::new(), runs: Vec::new() };
+    let mut literal = false;
+    for segment in segments {
+        let base = u32::try_from(flat.content.len()).ok()?;
+        match segment {
+            Segment::Text(text) => {
+                literal |= !text.content.is_empty();
+                flat.runs.extend(text.runs.iter().map(|(at, span)| (base + at, *span)));
+                flat.content.push_str(&text.content);
+            }
+            Segment::Hole(hole) => {
+                flat.runs.push((base, hole.span));
+                flat.content.push(HOLE);
+            }
+        }
+    }
+    (literal && !flat.runs.is_empty()).then_some(flat)
+}
+
+/// A field path with its first part replaced.
+fn rebase(path: &str, root: impl FnOnce(&str) -> Option<String>) -> Option<String> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let root = root(first)?;
+    Some(rest.map_or_else(|| root.clone(), |rest| format!("{root}.{rest}")))
+}
+
+/// The values a body gives back where it does not fail.
+#[must_use]
+pub fn returned(body: &Body) -> Vec<ValueId> {
+    returned_values(body)
+}

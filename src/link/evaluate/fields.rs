@@ -1,0 +1,255 @@
+//! Fields: of a value built in sight, or of a type whose every constructor sets it alike; and the
+//! display form of the workspace's own types.
+
+use std::collections::BTreeMap;
+
+use super::{Entry, Evaluator, Frame, Segment, Segments, holes_of};
+use crate::ir::body::Callee;
+use crate::ir::effect::BodyId;
+use crate::ir::key::Origin;
+use crate::ir::value::{ValueId, ValueKind};
+use crate::link::{Program, TypeId};
+
+/// How many places may build a type before its fields are taken for unknown.
+const MOST_CONSTRUCTORS: usize = 12;
+
+/// Traits whose one method writes a value's text, and that method.
+const DISPLAYS: [(&str, &str); 3] =
+    [("Display", "fmt"), ("ToRedisArgs", "write_redis_args"), ("AsRef", "as_ref")];
+
+/// Methods and macros that a display method writes its text with: name, index of the text.
+const WRITERS: [(&str, usize); 7] = [
+    ("write", 1),
+    ("writeln", 1),
+    ("write_str", 0),
+    ("write_fmt", 0),
+    ("write_arg", 0),
+    ("write_arg_fmt", 0),
+    ("pad", 0),
+];
+
+impl Evaluator<'_> {
+    /// The texts of `base.name`; `None` when nothing is known.
+    pub(super) fn field_text(
+        &mut self,
+        frame: &Frame<'_>,
+        base: ValueId,
+        name: &str,
+    ) -> Option<Vec<Segments>> {
+        self.seen_field(frame, base, name, 0).or_else(|| self.constructed_field(frame, base, name))
+    }
+
+    /// The field of an aggregate that is built where this evaluation can see it.
+    fn seen_field(
+        &mut self,
+        frame: &Frame<'_>,
+        base: ValueId,
+        name: &str,
+        depth: usize,
+    ) -> Option<Vec<Segments>> {
+        if depth > 24 {
+            return None;
+        }
+        let body = self.body_of(frame)?;
+        match body.kind(base) {
+            ValueKind::Aggregate { fields, base: rest, path } => {
+                let found = fields.iter().find(|(field, _)| field == name).map(|(_, value)| *value);
+                if let Some(value) = found {
+                    return Some(self.text(frame, value));
+                }
+                match (path.last(), fields.as_slice()) {
+                    (Some(last), [(_, inner)]) if super::is_success(last) => {
+                        self.seen_field(frame, *inner, name, depth + 1)
+                    }
+                    _ => self.seen_field(frame, (*rest)?, name, depth + 1),
+                }
+            }
+            ValueKind::List(values) => {
+                let value = *values.get(name.parse::<usize>().ok()?)?;
+                Some(self.text(frame, value))
+            }
+            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => {
+                self.seen_field(frame, *value, name, depth + 1)
+            }
+            ValueKind::Payload { of, variant, .. } if super::is_success(variant) => {
+                self.seen_field(frame, *of, name, depth + 1)
+            }
+            ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
+                self.seen_field(frame, *value, name, depth + 1)
+            }
+            ValueKind::Receiver => match frame.entered? {
+                Entry::Call { outer, receiver, .. } => {
+                    self.seen_field(outer, receiver?, name, depth + 1)
+                }
+                Entry::Nested { .. } => None,
+            },
+            ValueKind::Parameter(index) => match frame.entered? {
+                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
+                    self.seen_field(outer, *arguments.get(*index as usize)?, name, depth + 1)
+                }
+            },
+            ValueKind::Captured(value) => {
+                let parent = self.program.body(frame.body)?.parent?;
+                match frame.entered {
+                    Some(Entry::Nested { outer, .. }) if outer.body == parent => {
+                        self.seen_field(outer, *value, name, depth + 1)
+                    }
+                    _ => self.seen_field(&Frame::root(parent), *value, name, depth + 1),
+                }
+            }
+            ValueKind::Result(op) => {
+                let call = body.call(*op)?;
+                let targets = self.program.targets(frame.body, *op)?;
+                let [callee] = targets.bodies.as_slice() else { return None };
+                let (arguments, receiver) = super::calls::bind(self.program, *callee, call);
+                let inner = frame.called(*callee, receiver, &arguments);
+                if inner.depth > super::MOST_FRAMES {
+                    return None;
+                }
+                let returned = super::returned_values(self.body_of(&inner)?);
+                let [value] = returned.as_slice() else { return None };
+                self.seen_field(&inner, *value, name, depth + 1)
+            }
+            _ => None,
+        }
+    }
+
+    /// The field as every constructor of the base's type sets it, when they agree on its literal
+    /// text. Holes are those of the constructor and become field paths of the base.
+    fn constructed_field(
+        &mut self,
+        frame: &Frame<'_>,
+        base: ValueId,
+        name: &str,
+    ) -> Option<Vec<Segments>> {
+        let ty = self.type_of(frame, base)?;
+        let makers = self.program.constructors(ty);
+        if makers.is_empty() || makers.len() > MOST_CONSTRUCTORS {
+            return None;
+        }
+        let mut agreed: Option<(String, Segments)> = None;
+        for (body, value) in makers {
+            let inner = Frame { depth: frame.depth + 1, ..Frame::root(*body) };
+            let mut texts = self.seen_field(&inner, *value, name, 0)?;
+            let segments = if texts.len() == 1 { texts.remove(0) } else { return None };
+            let skeleton = super::into_template(segments.clone()).skeleton();
+            match &agreed {
+                Some((before, _)) if *before != skeleton => return None,
+                Some(_) => {}
+                None => agreed = Some((skeleton, segments)),
+            }
+        }
+        let (_, segments) = agreed?;
+        let literal = segments.iter().any(|segment| matches!(segment, Segment::Text(_)));
+        let path = self.path_of(frame, base);
+        let mut all = vec![segments];
+        let mut number = 0;
+        for hole in holes_of(&mut all) {
+            let field = format!("{}.{name}", path.as_deref().unwrap_or("?"));
+            if !matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
+                hole.origin = Origin::Field(if literal { format!("{field}/{number}") } else { field });
+            }
+            number += 1;
+        }
+        // A field that is just a parameter of the constructor is better named by its own path.
+        let telling = literal || all.iter().flatten().any(|segment| match segment {
+            Segment::Hole(hole) => {
+                !hole.steps.is_empty() || matches!(hole.origin, Origin::Random(_) | Origin::Clock)
+            }
+            Segment::Text(_) => true,
+        });
+        telling.then_some(all)
+    }
+
+    fn type_of(&self, frame: &Frame<'_>, value: ValueId) -> Option<TypeId> {
+        super::workspace_type(&self.program.type_of(frame.body, value))
+    }
+
+    /// The text of an element or of a variant's field.
+    pub(super) fn part_text(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<Vec<Segments>> {
+        match self.body_of(frame)?.kind(value) {
+            ValueKind::Element { base, index } => {
+                let body = self.body_of(frame)?;
+                match (body.kind(body.peel(*base)), index) {
+                    (ValueKind::List(values), Some(index)) => {
+                        let at = usize::try_from(self.integer(frame, *index)?).ok()?;
+                        let value = *values.get(at)?;
+                        Some(self.text(frame, value))
+                    }
+                    (ValueKind::List(values), None) => {
+                        let values = values.clone();
+                        Some(self.alternatives(values, |evaluator, value| evaluator.text(frame, value)))
+                    }
+                    _ => None,
+                }
+            }
+            ValueKind::Payload { of, field, .. } => {
+                let (of, field) = (*of, field.clone());
+                self.seen_field(frame, of, &field, 0)
+            }
+            _ => None,
+        }
+    }
+
+    /// The text that a workspace type's own display method writes of a value.
+    pub(super) fn displayed(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<Vec<Segments>> {
+        let ty = self.type_of(frame, value)?;
+        let (body, writer) = self.program.display_method(ty)?;
+        let written = self.written_value(body, writer)?;
+        let inner = frame.called(body, Some(value), &[]);
+        Some(self.text(&inner, written))
+    }
+
+    /// What a display method writes, when it writes once.
+    fn written_value(&self, body: BodyId, method: &str) -> Option<ValueId> {
+        let body = &self.program.body(body)?.body;
+        if method == "as_ref" {
+            let returned = super::returned_values(body);
+            return (returned.len() == 1).then(|| returned.first().copied()).flatten();
+        }
+        let mut written = Vec::new();
+        for (_, _, call) in body.calls() {
+            let Some(name) = call.callee.name() else { continue };
+            if let Some((_, index)) = WRITERS.iter().find(|(writer, _)| *writer == name) {
+                written.push(call.arguments.get(*index)?.value);
+            } else if name == method && matches!(call.callee, Callee::Method(_)) {
+                written.push(call.receiver?);
+            }
+        }
+        (written.len() == 1).then(|| written.first().copied()).flatten()
+    }
+}
+
+/// Where each workspace type is built, by type.
+pub(crate) type Constructors = BTreeMap<TypeId, Vec<(BodyId, ValueId)>>;
+
+impl Program {
+    /// The places that build a type, in body order; empty when none is seen.
+    #[must_use]
+    pub fn constructors(&self, ty: TypeId) -> &[(BodyId, ValueId)] {
+        let all = self.evaluated.constructors.get_or_init(|| self.find_constructors());
+        all.get(&ty).map_or(&[], Vec::as_slice)
+    }
+
+    fn find_constructors(&self) -> Constructors {
+        let mut all = Constructors::new();
+        for body in &self.bodies {
+            for (index, value) in body.body.values.iter().enumerate() {
+                let ValueKind::Aggregate { path, .. } = &value.kind else { continue };
+                let id = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
+                if let Some(ty) = super::workspace::built_type(&self.resolve(body.id, path)) {
+                    all.entry(ty).or_default().push((body.id, id));
+                }
+            }
+        }
+        all
+    }
+
+    /// The method by which a type writes its text, and its name.
+    fn display_method(&self, ty: TypeId) -> Option<(BodyId, &'static str)> {
+        DISPLAYS.iter().find_map(|(trait_name, method)| {
+            let function = self.trait_method(ty, trait_name, method)?;
+            Some((self.function_body(function)?, *method))
+        })
+    }
+}

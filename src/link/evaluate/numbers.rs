@@ -1,0 +1,191 @@
+//! Numbers and durations: constants, arithmetic on them, and conversions between units.
+
+use super::{Entry, Evaluator, Frame, returned_values};
+use crate::ir::effect::{BodyId, ExpiryUnit, Site};
+use crate::ir::value::{Literal, Operator, ValueId, ValueKind};
+use crate::link::Program;
+use crate::link::names::Named;
+
+/// A number, or a span of time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    /// A plain number.
+    Plain(f64),
+    /// A duration, in milliseconds.
+    Duration(f64),
+}
+
+impl Program {
+    /// The whole number a value is, when constant.
+    #[must_use]
+    pub fn integer(&self, body: BodyId, value: ValueId) -> Option<i128> {
+        Evaluator::new(self).integer(&Frame::root(body), value)
+    }
+
+    /// The milliseconds that a number or duration means where `unit` is expected, when constant;
+    /// `None` for points in time.
+    #[must_use]
+    pub fn milliseconds(&self, body: BodyId, value: ValueId, unit: ExpiryUnit) -> Option<u64> {
+        let number = Evaluator::new(self).number(&Frame::root(body), value, 0)?;
+        let milliseconds = match (number, unit) {
+            (Number::Duration(milliseconds), _) => milliseconds,
+            (Number::Plain(seconds), ExpiryUnit::Seconds) => seconds * 1_000.0,
+            (Number::Plain(milliseconds), ExpiryUnit::Milliseconds) => milliseconds,
+            _ => return None,
+        };
+        in_range(milliseconds)
+    }
+}
+
+/// A non-negative number of milliseconds as a whole number.
+fn in_range(milliseconds: f64) -> Option<u64> {
+    let fits = milliseconds.is_finite() && (0.0..9.0e15).contains(&milliseconds);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fits.then_some(milliseconds as u64)
+}
+
+impl Evaluator<'_> {
+    pub(super) fn integer(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<i128> {
+        if let ValueKind::Literal(Literal::Integer(number)) = self.body_of(frame)?.kind(value) {
+            return Some(*number);
+        }
+        match self.number(frame, value, 0)? {
+            #[allow(clippy::cast_possible_truncation)]
+            Number::Plain(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => {
+                Some(number as i128)
+            }
+            _ => None,
+        }
+    }
+
+    fn number(&mut self, frame: &Frame<'_>, value: ValueId, depth: usize) -> Option<Number> {
+        if depth > 40 || frame.depth > super::MOST_FRAMES {
+            return None;
+        }
+        let body = self.body_of(frame)?;
+        match body.kind(value) {
+            #[allow(clippy::cast_precision_loss)]
+            ValueKind::Literal(Literal::Integer(number)) => Some(Number::Plain(*number as f64)),
+            ValueKind::Literal(Literal::Float(number)) => Some(Number::Plain(*number)),
+            ValueKind::Literal(Literal::Text(text)) => {
+                text.content.trim().parse().ok().map(Number::Plain)
+            }
+            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => {
+                self.number(frame, *value, depth + 1)
+            }
+            ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
+                self.number(frame, *value, depth + 1)
+            }
+            ValueKind::Payload { of, variant, .. } if super::is_success(variant) => {
+                self.number(frame, *of, depth + 1)
+            }
+            ValueKind::Aggregate { path, fields, .. } => match (path.last(), fields.as_slice()) {
+                (Some(last), [(_, inner)]) if super::is_success(last) => {
+                    self.number(frame, *inner, depth + 1)
+                }
+                _ => None,
+            },
+            ValueKind::Binary { operator, left, right } => {
+                let left = self.number(frame, *left, depth + 1)?;
+                let right = self.number(frame, *right, depth + 1)?;
+                arithmetic(*operator, left, right)
+            }
+            ValueKind::Path(path) => match self.program.resolve(frame.body, path) {
+                Named::Constant(id) => {
+                    let body = self.program.constant_body(id)?;
+                    let inner = Frame { depth: frame.depth + 1, ..Frame::root(body) };
+                    self.returned_number(&inner, depth)
+                }
+                _ => None,
+            },
+            ValueKind::Parameter(index) => match frame.entered? {
+                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
+                    self.number(outer, *arguments.get(*index as usize)?, depth + 1)
+                }
+            },
+            ValueKind::Captured(outer) => {
+                let parent = self.program.body(frame.body)?.parent?;
+                self.number(&Frame::root(parent), *outer, depth + 1)
+            }
+            ValueKind::Field { .. } => self.field_number(frame, value, depth),
+            ValueKind::Result(op) => self.called_number(frame, *op, depth),
+            _ => None,
+        }
+    }
+
+    /// A field that every constructor sets to the same number.
+    fn field_number(&mut self, frame: &Frame<'_>, value: ValueId, depth: usize) -> Option<Number> {
+        let ValueKind::Field { base, name } = self.body_of(frame)?.kind(value) else { return None };
+        let ty = super::workspace_type(&self.program.type_of(frame.body, *base))?;
+        let mut agreed = None;
+        for (body, built) in self.program.constructors(ty) {
+            let inner = Frame { depth: frame.depth + 1, ..Frame::root(*body) };
+            let ValueKind::Aggregate { fields, .. } = self.body_of(&inner)?.kind(*built) else {
+                return None;
+            };
+            let (_, set) = fields.iter().find(|(field, _)| field == name)?;
+            let number = self.number(&inner, *set, depth + 1)?;
+            if agreed.is_some_and(|before| before != number) {
+                return None;
+            }
+            agreed = Some(number);
+        }
+        agreed
+    }
+
+    fn returned_number(&mut self, frame: &Frame<'_>, depth: usize) -> Option<Number> {
+        let values = returned_values(self.body_of(frame)?);
+        let [value] = values.as_slice() else { return None };
+        self.number(frame, *value, depth + 1)
+    }
+
+    fn called_number(
+        &mut self,
+        frame: &Frame<'_>,
+        op: crate::ir::body::OpId,
+        depth: usize,
+    ) -> Option<Number> {
+        let call = self.body_of(frame)?.call(op)?;
+        let site = Site { body: frame.body, op };
+        if let Some(unit) = self.program.duration_unit(site) {
+            let argument = match call.receiver {
+                Some(receiver) => receiver,
+                None => call.arguments.first()?.value,
+            };
+            return match self.number(frame, argument, depth + 1)? {
+                Number::Plain(amount) => Some(Number::Duration(amount * unit)),
+                Number::Duration(milliseconds) => Some(Number::Plain(milliseconds / unit)),
+            };
+        }
+        let targets = self.program.targets(frame.body, op)?;
+        let [callee] = targets.bodies.as_slice() else { return None };
+        let (arguments, receiver) = super::calls::bind(self.program, *callee, call);
+        self.returned_number(&frame.called(*callee, receiver, &arguments), depth)
+    }
+}
+
+fn arithmetic(operator: Operator, left: Number, right: Number) -> Option<Number> {
+    let plain = |left: f64, right: f64| match operator {
+        Operator::Add => Some(left + right),
+        Operator::Subtract => Some(left - right),
+        Operator::Multiply => Some(left * right),
+        Operator::Divide if right != 0.0 => Some(left / right),
+        Operator::Remainder if right != 0.0 => Some(left % right),
+        _ => None,
+    };
+    match (left, right) {
+        (Number::Plain(left), Number::Plain(right)) => plain(left, right).map(Number::Plain),
+        (Number::Duration(left), Number::Plain(right))
+        | (Number::Plain(right), Number::Duration(left))
+            if matches!(operator, Operator::Multiply | Operator::Divide) =>
+        {
+            plain(left, right).map(Number::Duration)
+        }
+        (Number::Duration(left), Number::Duration(right))
+            if matches!(operator, Operator::Add | Operator::Subtract) =>
+        {
+            plain(left, right).map(Number::Duration)
+        }
+        _ => None,
+    }
+}
