@@ -23,6 +23,7 @@ mod progress;
 /// Which settings hold: the configuration file, then the command line.
 mod settings;
 
+use crate::report::clean;
 use arguments::{Arguments, Command};
 
 /// Exit code: nothing that fails the run.
@@ -110,7 +111,7 @@ fn dispatch(arguments: &Arguments) -> Result<u8, Failure> {
 /// One sentence on the error stream.
 fn complain(message: &str) {
     // Nothing is left to do when that stream is closed.
-    let _ = writeln!(io::stderr(), "leaselint: {message}");
+    let _ = writeln!(io::stderr(), "leaselint: {}", clean(message));
 }
 
 /// Writes a finished text to the output. A reader that has gone (`leaselint … | head`) is no fault.

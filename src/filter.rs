@@ -79,11 +79,9 @@ fn permits(program: &Program, settings: &Settings, findings: &mut Findings) -> V
             let span = Span::new(file.id, offset(comment.columns.0), offset(comment.columns.1));
             let lines = reach::lines(&comment, file, program);
             match comment.says {
-                Ok(allow) => permits.extend(allow.rules.into_iter().map(|rule| Permit {
-                    rule,
-                    span,
-                    lines,
-                    used: false,
+                Ok(allow) => permits.extend(allow.rules.into_iter().map(|(rule, column)| {
+                    let span = Span::new(file.id, offset(column), offset(column + rule.len()));
+                    Permit { rule, span, lines, used: false }
                 })),
                 Err(mistake) => report_malformed(span, &mistake, settings, findings),
             }

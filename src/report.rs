@@ -1,5 +1,6 @@
 //! One renderer a format. A renderer computes nothing: it writes what a [`Report`] holds.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::finding::Finding;
@@ -61,4 +62,40 @@ fn tally(findings: &[Finding]) -> (usize, usize, usize) {
     use crate::config::Severity;
     let count = |severity| findings.iter().filter(|one| one.severity == severity).count();
     (count(Severity::Error), count(Severity::Warning), count(Severity::Note))
+}
+
+/// The text with each character that could steer a terminal replaced by a mark of as many bytes.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(steers) {
+        return Cow::Borrowed(text);
+    }
+    let mark = |character: char| match character {
+        plain if !steers(plain) => plain,
+        control if control.len_utf8() == 1 => '?',
+        control if control.len_utf8() == 2 => '¿',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    Cow::Owned(text.chars().map(mark).collect())
+}
+
+/// Whether a character is a control, or turns the direction of what follows.
+fn steers(character: char) -> bool {
+    let turns = matches!(
+        character,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    turns || (character.is_control() && !matches!(character, '\n' | '\t' | '\r'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controls_become_marks_of_the_same_length() {
+        let text = "a\u{1b}[31m\u{9b}b\u{202e}\tc\n";
+        let shown = clean(text);
+        assert_eq!(shown, "a?[31m¿b\u{fffd}\tc\n");
+        assert_eq!(shown.len(), text.len());
+    }
 }

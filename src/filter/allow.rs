@@ -19,8 +19,8 @@ pub struct Comment {
 /// What an allow comment says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
-    /// The rules, as written.
-    pub rules: Vec<String>,
+    /// The rules as written, and the offset in the line at which each begins.
+    pub rules: Vec<(String, usize)>,
     /// Whether it speaks for the whole file.
     pub whole_file: bool,
 }
@@ -54,12 +54,13 @@ fn comment(line: &str, number: u32) -> Option<Comment> {
         line: number,
         columns: (code.len(), line.trim_end().len()),
         after_code: !code.trim().is_empty(),
-        says: parse(rest),
+        says: parse(rest, at + WORD.len()),
     })
 }
 
-/// Parses what follows `leaselint:`.
-fn parse(rest: &str) -> Result<Allow, String> {
+/// Parses what follows `leaselint:`, which stands at an offset of its line.
+fn parse(rest: &str, offset: usize) -> Result<Allow, String> {
+    let open = offset + rest.find('(').unwrap_or(0) + 1;
     let rest = rest.trim().trim_end_matches("*/").trim_end();
     let (verb, rest) = rest.split_once('(').ok_or("expected `allow(rule) -- reason`")?;
     let whole_file = match verb.trim() {
@@ -68,8 +69,8 @@ fn parse(rest: &str) -> Result<Allow, String> {
         verb => return Err(format!("`{verb}` is neither `allow` nor `allow-file`")),
     };
     let (list, rest) = rest.split_once(')').ok_or("the list of rules has no `)`")?;
-    let rules: Vec<String> = list.split(',').map(|rule| rule.trim().to_owned()).collect();
-    if rules.iter().any(String::is_empty) {
+    let rules = names(list, open);
+    if rules.iter().any(|(name, _)| name.is_empty()) {
         return Err("the list of rules has an empty place".to_owned());
     }
     let reason = rest.trim_start().strip_prefix("--").ok_or("the reason is missing: ` -- reason`")?;
@@ -77,6 +78,17 @@ fn parse(rest: &str) -> Result<Allow, String> {
         return Err("the reason is empty".to_owned());
     }
     Ok(Allow { rules, whole_file })
+}
+
+/// The names of a list that stands at an offset of its line.
+fn names(list: &str, mut offset: usize) -> Vec<(String, usize)> {
+    let mut names = Vec::new();
+    for name in list.split(',') {
+        let blank = name.len() - name.trim_start().len();
+        names.push((name.trim().to_owned(), offset + blank));
+        offset += name.len() + 1;
+    }
+    names
 }
 
 #[cfg(test)]
@@ -89,12 +101,21 @@ mod tests {
 
     #[test]
     fn allows_are_read_in_every_language() {
-        let both = Allow { rules: vec!["a".into(), "b-c".into()], whole_file: false };
-        assert_eq!(one("x(); // leaselint: allow(a, b-c) -- why"), Some(Ok(both.clone())));
-        assert_eq!(one("-- leaselint: allow(a,b-c) -- why"), Some(Ok(both.clone())));
-        assert_eq!(one("  # leaselint: allow(a, b-c)-- why"), Some(Ok(both)));
-        let file = Allow { rules: vec!["a".into()], whole_file: true };
-        assert_eq!(one("//leaselint: allow-file(a) -- why"), Some(Ok(file)));
+        let names = |line: &str| {
+            let allow = one(line).unwrap().unwrap();
+            allow.rules.into_iter().map(|(name, at)| (line[at..].starts_with(&name), name)).collect()
+        };
+        let both: Vec<_> = [(true, "a".to_owned()), (true, "b-c".to_owned())].into();
+        for line in [
+            "x(); // leaselint: allow(a, b-c) -- why",
+            "-- leaselint: allow(a,b-c) -- why",
+            "  # leaselint: allow( a , b-c)-- why",
+            "//leaselint:  allow-file(a, b-c) -- why",
+        ] {
+            let found: Vec<_> = names(line);
+            assert_eq!(found, both, "{line}");
+            assert_eq!(one(line).unwrap().unwrap().whole_file, line.contains("file"));
+        }
     }
 
     #[test]

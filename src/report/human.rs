@@ -14,7 +14,7 @@ use miette::{
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
 
-use super::{Report, Style, tally};
+use super::{Report, Style, clean, tally};
 use crate::config::Severity;
 use crate::finding::Finding;
 use crate::rules;
@@ -96,26 +96,6 @@ fn sources<'r>(report: &Report<'r>) -> BTreeMap<FileId, Source<'r>> {
     ids.into_iter().filter_map(source).collect()
 }
 
-/// The text with each character that could steer a terminal replaced by a mark of as many bytes.
-fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mark = |character: char| match character {
-        plain if !steers(plain) => plain,
-        control if control.len_utf8() == 1 => '?',
-        control if control.len_utf8() == 2 => '¿',
-        _ => char::REPLACEMENT_CHARACTER,
-    };
-    Cow::Owned(text.chars().map(mark).collect())
-}
-
-/// Whether a character is a control, or turns the direction of what follows.
-fn steers(character: char) -> bool {
-    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || (character.is_control() && !matches!(character, '\n' | '\t' | '\r'))
-}
-
 impl SourceCode for Source<'_> {
     fn read_span<'a>(
         &'a self,
@@ -135,6 +115,10 @@ impl SourceCode for Source<'_> {
         if longest.unwrap_or(0) > LONGEST_LINE {
             start = self.border(span.offset().saturating_sub(LONGEST_LINE / 4)).max(start);
             end = self.border(span.offset() + span.len() + LONGEST_LINE / 4).min(end);
+        }
+        if before == 0 {
+            // Asked for no line before, miette wants to know where the span itself begins.
+            start = self.border(span.offset());
         }
         let place = self.file.position(offset(start));
         let data = self.text.as_bytes().get(start..end).ok_or(MietteError::OutOfBounds)?;
