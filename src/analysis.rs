@@ -3,6 +3,8 @@
 use crate::link::Program;
 
 pub mod guard;
+pub mod row_guard;
+pub mod schema;
 
 /// A linked program with everything that was found out about it. Rules see this and nothing below.
 pub struct Analysis<'p> {

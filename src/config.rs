@@ -1,6 +1,8 @@
 //! What `leaselint.toml` may say, as plain data. This floor reads no file and prints nothing: the
 //! command line hands it the text.
 
+pub mod words;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
