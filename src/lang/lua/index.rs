@@ -44,7 +44,10 @@ pub fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
     if !mentions_redis(&text.content) {
         return index;
     }
-    let Some(script) = parse::parse(&text.content) else { return index };
+    let Some(script) = parse::parse(&text.content) else {
+        index.problems = super::unread(&text).problems;
+        return index;
+    };
     let root = script.tree.root_node();
     let items = items(&file.path, root, &script.source, &text);
     index.functions = items
@@ -129,17 +132,19 @@ struct Code {
 impl Code {
     fn of(root: Node<'_>, source: &str) -> Self {
         let mut code = Self { redis: false, other_host: false, keys: false };
-        for node in cursor::descendants(root).filter(|node| node.kind() == "identifier") {
-            let name = source.get(node.byte_range()).unwrap_or_default();
-            let is_field = node.parent().is_some_and(|parent| {
-                parent.child_by_field_name("field") == Some(node)
-                    || parent.child_by_field_name("method") == Some(node)
-                    || (parent.kind() == "field"
-                        && parent.child_by_field_name("name") == Some(node))
-            });
-            if is_field {
+        let mut members = BTreeSet::new();
+        for node in cursor::descendants(root) {
+            let member = match node.kind() {
+                "dot_index_expression" => node.child_by_field_name("field"),
+                "method_index_expression" => node.child_by_field_name("method"),
+                "field" if !cursor::has_token(node, "[") => node.child_by_field_name("name"),
+                _ => None,
+            };
+            members.extend(member.map(|member| member.id()));
+            if node.kind() != "identifier" || members.contains(&node.id()) {
                 continue;
             }
+            let name = source.get(node.byte_range()).unwrap_or_default();
             code.redis |= name == "redis" || name == "server";
             code.other_host |= OTHER_HOSTS.contains(&name);
             code.keys |= name == "KEYS" || name == "ARGV";

@@ -5,9 +5,15 @@
 //! it is painted over. What `printf`, ERB or a template engine would fill in (`%s`, `<%= … %>`,
 //! `{x}`) is painted over only if the text does not parse as it is.
 
-use tree_sitter::{Language, Parser, Tree};
+use std::ops::ControlFlow;
+
+use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
 use crate::ir::value::HOLE;
+
+/// How often the parser may report, every 100 steps, once the text was seen to have a fault: about
+/// 40,000 bytes of text that is full of them, more of text that has one.
+const MAXIMUM_CHECKS: usize = 1_000;
 
 /// A parsed script.
 pub struct Script {
@@ -17,7 +23,7 @@ pub struct Script {
     pub source: String,
 }
 
-/// Parses; `None` only when the parser gives up (it has no time limit, so in practice never).
+/// Parses; `None` for a long text with so many faults that the parser gives up.
 #[must_use]
 pub fn parse(content: &str) -> Option<Script> {
     let source = paint_host_holes(content);
@@ -26,19 +32,27 @@ pub fn parse(content: &str) -> Option<Script> {
         return Some(Script { tree, source });
     }
     let painted = paint_template_holes(&source);
-    if painted != source {
-        let second = tree_of(&painted)?;
-        if !second.root_node().has_error() {
-            return Some(Script { tree: second, source: painted });
-        }
+    let second = (painted != source).then(|| tree_of(&painted)).flatten();
+    match second {
+        Some(tree) if !tree.root_node().has_error() => Some(Script { tree, source: painted }),
+        _ => Some(Script { tree, source }),
     }
-    Some(Script { tree, source })
 }
 
+/// Parses; gives up some way behind a first fault, where going on takes time that grows with the
+/// square of the text.
 fn tree_of(source: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&Language::new(tree_sitter_lua::LANGUAGE)).ok()?;
-    parser.parse(source, None)
+    let bytes = source.as_bytes();
+    let mut checks = 0;
+    let mut progress = |state: &ParseState| {
+        checks += usize::from(state.has_error());
+        if checks > MAXIMUM_CHECKS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let read = &mut |at: usize, _| bytes.get(at..).unwrap_or_default();
+    parser.parse_with_options(read, None, Some(options))
 }
 
 /// A hole next to a digit becomes digits; a hole alone on its line becomes a comment.
@@ -80,10 +94,9 @@ fn paint_template_holes(source: &str) -> String {
     while let Some((at, length)) = next_hole(rest) {
         let (before, hole) = rest.split_at(at);
         let (hole, after) = hole.split_at(length);
-        let line_start = before.rsplit('\n').next().is_some_and(|start| start.trim().is_empty());
-        let line_end = after.split('\n').next().is_some_and(|end| end.trim().is_empty());
         painted.push_str(before);
-        let alone = line_start && line_end && length > 2 && !hole.contains('\n');
+        let on_its_own = ends_line(painted.chars().rev()) && ends_line(after.chars());
+        let alone = on_its_own && length > 2 && !hole.contains('\n');
         let fill = |c: char| if c == '\n' { "\n".to_owned() } else { "_".repeat(c.len_utf8()) };
         if alone {
             painted.push_str("--");
@@ -97,10 +110,27 @@ fn paint_template_holes(source: &str) -> String {
     painted
 }
 
+/// Whether only blanks come before the next line end.
+fn ends_line(mut characters: impl Iterator<Item = char>) -> bool {
+    characters.find(|c| *c == '\n' || !c.is_whitespace()).is_none_or(|c| c == '\n')
+}
+
+/// The bytes of the longest template hole that is looked for.
+const MAXIMUM_HOLE: usize = 300;
+
+/// The first bytes of a text, cut at a character.
+fn beginning(text: &str) -> &str {
+    let mut end = text.len().min(MAXIMUM_HOLE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
 /// Where the next template hole starts, and its length.
 fn next_hole(text: &str) -> Option<(usize, usize)> {
     text.char_indices().find_map(|(at, c)| {
-        let rest = text.get(at..)?;
+        let rest = beginning(text.get(at..)?);
         let closed = |open: &str, close: &str| {
             let inside = rest.strip_prefix(open)?;
             Some(open.len() + inside.find(close)? + close.len())

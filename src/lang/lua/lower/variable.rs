@@ -11,7 +11,7 @@ use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
 
 /// Lua's compiler allows 200 locals a function; beyond this many in one script, names are unknown.
-const MAXIMUM_VARIABLES: usize = 4_000;
+const MAXIMUM_VARIABLES: usize = 1_000;
 
 /// A variable of one script: every declaration makes another one.
 pub(super) type VariableId = usize;
@@ -164,8 +164,13 @@ impl<'t> Lowerer<'t> {
     /// The variables in scope here whose names are assigned in a node.
     pub(super) fn assigned_names(&self, node: Node<'t>) -> BTreeSet<VariableId> {
         let mut variables = BTreeSet::new();
-        for statement in cursor::descendants(node).filter(|n| n.kind() == "assignment_statement") {
-            if statement.parent().is_some_and(|parent| parent.kind() == "variable_declaration") {
+        let mut declarations = BTreeSet::new();
+        for statement in cursor::descendants(node) {
+            if statement.kind() == "variable_declaration" {
+                declarations.extend(statement.named_child(0).map(|inner| inner.id()));
+            }
+            if statement.kind() != "assignment_statement" || declarations.contains(&statement.id())
+            {
                 continue;
             }
             for mut target in cursor::children(statement)
