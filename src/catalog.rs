@@ -136,8 +136,13 @@ impl Catalog {
     }
 
     /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`.
+    /// Modules of the standard library and of runtimes bear the names of other crates (`time`): such
+    /// roots re-export nothing.
     #[must_use]
     pub fn canonical<'p>(&self, path: &'p [String]) -> &'p [String] {
+        if path.first().is_none_or(|root| receiver::is_broad(root)) {
+            return path;
+        }
         let last_root = path.iter().enumerate().skip(1).rev().find(|(index, part)| {
             path.len() > index + 1 && self.libraries.iter().any(|library| library.package == **part)
         });

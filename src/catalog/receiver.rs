@@ -118,7 +118,7 @@ impl TypeName {
         if !fits(self.root(), root) || !fits(self.last(), last) {
             return false;
         }
-        let broad = matches!(root.as_str(), "std" | "core" | "alloc" | "tokio" | "async_std");
+        let broad = is_broad(root);
         let module =
             |path: &[String]| path.len().checked_sub(2).and_then(|at| path.get(at).cloned());
         !broad || self.path.len() < 3 || path.len() < 3 || module(&self.path) == module(path)
@@ -135,9 +135,15 @@ impl TypeName {
         if !fits(self.root(), root) {
             return false;
         }
-        let broad = matches!(root.as_str(), "std" | "core" | "alloc" | "tokio" | "async_std");
-        !broad || fits(self.last(), inner)
+        // A function of a type is none of the module.
+        let of_type = inner.starts_with(char::is_uppercase);
+        !(is_broad(root) || of_type) || fits(self.last(), inner)
     }
+}
+
+/// Whether a crate is so wide that a last part alone says too little.
+pub(super) fn is_broad(root: &str) -> bool {
+    matches!(root, "std" | "core" | "alloc" | "tokio" | "async_std")
 }
 
 /// Whether `text` fits a pattern in which `*` stands for any text.
@@ -195,5 +201,6 @@ mod tests {
         assert!(name("tokio::time").holds_function(&path("tokio::time::sleep"), "sleep"));
         assert!(!name("tokio::task").holds_function(&path("tokio::time::sleep"), "sleep"));
         assert!(name("redis").holds_function(&path("redis::cmd"), "cmd"));
+        assert!(!name("redis").holds_function(&path("redis::Script::new"), "new"));
     }
 }

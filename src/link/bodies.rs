@@ -13,7 +13,7 @@ use super::types::infer::Group;
 use super::{Program, ProgramBody};
 use crate::ir::body::{Body, Call, Callee, Lowered, OpId};
 use crate::ir::effect::BodyId;
-use crate::ir::index::{FileIndex, ItemId};
+use crate::ir::index::{FileIndex, ItemId, Path};
 use crate::lang;
 use crate::source::{FileId, Language};
 
@@ -127,6 +127,9 @@ impl Program {
                     all.items.push(path);
                 }
             }
+        }
+        for path in all.items.iter_mut().chain(&mut all.globs) {
+            *path = Path(self.catalog.canonical(&path.0).to_vec());
         }
         all
     }

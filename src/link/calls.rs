@@ -41,7 +41,7 @@ pub struct Targets {
     pub path: Option<Path>,
 }
 
-/// What names a module (or function) brings in from libraries.
+/// What names a module (or function) brings in from libraries, re-exports traced to the library.
 #[derive(Clone, Debug, Default)]
 pub struct InScope {
     /// Full paths of imported items.

@@ -61,7 +61,8 @@ impl Ranked {
     fn finish(mut self) -> Vec<&'static Api> {
         self.rows.sort_by_key(|(rank, _)| *rank);
         let best = self.rows.first().map_or(0, |(rank, _)| *rank);
-        let near = self.rows.into_iter().take_while(|(rank, _)| *rank <= best + 1);
+        let near =
+            self.rows.into_iter().take_while(|(rank, _)| *rank <= best + u32::from(best > 0));
         near.map(|(_, row)| row).collect()
     }
 }
@@ -81,12 +82,12 @@ pub(super) fn on_external(
         }
         let ranks = catalog.receivers(row).into_iter().filter_map(|of| match of {
             Receiver::Type(name) => is_type(catalog, name, path, arguments).then_some(0),
-            Receiver::Trait(name) if related(name.root(), path) => {
-                in_scope(catalog, name, scope).map(|by_glob| 1 + by_glob)
+            Receiver::Trait(name) if related(catalog, name.root(), path) => {
+                in_scope(name, scope).map(|by_glob| 1 + by_glob)
             }
             Receiver::Trait(name) => (unlisted(catalog, path)
                 && row.ambiguity == "low"
-                && in_scope(catalog, name, scope).is_some())
+                && in_scope(name, scope).is_some())
             .then_some(4),
             _ => None,
         });
@@ -115,8 +116,8 @@ pub(super) fn on_derived(
                 && canonical.last().is_some_and(|last| last == name.last()))
             .then_some(0),
             Receiver::Type(_) if own => Some(if set { 4 } else { 2 }),
-            Receiver::Trait(name) if related(name.root(), from) => {
-                in_scope(catalog, name, scope).map(|by_glob| 1 + by_glob)
+            Receiver::Trait(name) if related(catalog, name.root(), from) => {
+                in_scope(name, scope).map(|by_glob| 1 + by_glob)
             }
             _ => None,
         });
@@ -141,7 +142,7 @@ pub(super) fn on_bounds<'b>(
                 let mut near = bounds.clone();
                 if exact.any(|bound| name.names(catalog.canonical(&bound.0))) {
                     Some(0)
-                } else if near.any(|bound| related(name.root(), bound)) {
+                } else if near.any(|bound| related(catalog, name.root(), bound)) {
                     Some(1)
                 } else {
                     None
@@ -149,7 +150,7 @@ pub(super) fn on_bounds<'b>(
             }
             Receiver::Type(name) => {
                 let mut near = bounds.clone();
-                near.any(|bound| related(name.root(), bound)).then_some(2)
+                near.any(|bound| related(catalog, name.root(), bound)).then_some(2)
             }
             _ => None,
         });
@@ -175,9 +176,7 @@ pub(super) fn on_unknown(
                 .is_some_and(|all| all == shape.type_arguments || all == shape.type_arguments + 1);
         let sure = row.ambiguity == "low" || turbofish;
         let ranks = catalog.receivers(row).into_iter().filter_map(|of| match of {
-            Receiver::Trait(name) if sure => {
-                in_scope(catalog, name, scope).map(|by_glob| 3 + by_glob)
-            }
+            Receiver::Trait(name) if sure => in_scope(name, scope).map(|by_glob| 3 + by_glob),
             Receiver::Type(name) if row.ambiguity == "low" => {
                 mentioned(catalog, name.root(), scope).then_some(5)
             }
@@ -293,10 +292,14 @@ fn pool_yields(catalog: &Catalog, row: &Api, arguments: &[Ty]) -> bool {
     }
 }
 
-/// Whether a crate's path belongs with a library root.
-pub(super) fn related(root: &str, path: &Path) -> bool {
+/// Whether a crate's path belongs with a library root: the same crate, one of the same library, or
+/// one that shares its types.
+pub(super) fn related(catalog: &Catalog, root: &str, path: &Path) -> bool {
     let Some(own) = path.first() else { return false };
-    own == root || FAMILIES.iter().any(|family| family.contains(&own) && family.contains(&root))
+    let both = |all: &[String]| all.iter().any(|r| r == own) && all.iter().any(|r| r == root);
+    own == root
+        || FAMILIES.iter().any(|family| family.contains(&own) && family.contains(&root))
+        || catalog.library_of_root(root).is_some_and(|library| both(&library.import_roots))
 }
 
 fn of_library(catalog: &Catalog, row: &Api, path: &[String]) -> bool {
@@ -320,21 +323,16 @@ pub(super) fn unlisted(catalog: &Catalog, path: &Path) -> bool {
 }
 
 /// Whether a trait is in scope: 0 by name, 1 by a glob that can bring it.
-fn in_scope(catalog: &Catalog, name: &TypeName, scope: &InScope) -> Option<u32> {
-    if scope.items.iter().any(|path| name.names(catalog.canonical(&path.0))) {
+fn in_scope(name: &TypeName, scope: &InScope) -> Option<u32> {
+    if scope.items.iter().any(|path| name.names(&path.0)) {
         return Some(0);
     }
-    let brings =
-        |glob: &Path| catalog.canonical(&glob.0).first().is_some_and(|root| root == name.root());
-    scope.globs.iter().any(brings).then_some(1)
+    scope.globs.iter().any(|glob| glob.first() == Some(name.root())).then_some(1)
 }
 
 /// Whether anything of a crate is imported.
 fn mentioned(catalog: &Catalog, root: &str, scope: &InScope) -> bool {
-    let mut all = scope.items.iter().chain(&scope.globs);
-    all.any(|path| {
-        catalog.canonical(&path.0).first().is_some_and(|own| own == root) || related(root, path)
-    })
+    scope.items.iter().chain(&scope.globs).any(|path| related(catalog, root, path))
 }
 
 /// Whether a trait bound makes a value a Redis connection.

@@ -340,7 +340,8 @@ impl Program {
         let members = self.names.members();
         let fits = |of: &Path| {
             path.is_some_and(|path| {
-                of.last() == path.last() && matching::related(of.first().unwrap_or_default(), path)
+                of.last() == path.last()
+                    && matching::related(self.catalog, of.first().unwrap_or_default(), path)
             })
         };
         let found = members.extensions(shape.name).iter().find(|(of, _, _)| fits(of));

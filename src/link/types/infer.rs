@@ -328,7 +328,8 @@ impl<'p> Group<'p> {
             }
             Adapter::Ok => Ty::standard("Option", vec![ty.payload()]),
             Adapter::OkOr => Ty::standard("Result", vec![ty.payload(), made]),
-            Adapter::Map => ty.with_payload(made),
+            Adapter::Map if ty.is_fallible() => ty.with_payload(made),
+            Adapter::Map => made,
             Adapter::AndThen => made,
             Adapter::UnwrapOr | Adapter::UnwrapOrDefault | Adapter::Unwrap => ty.payload(),
             Adapter::Then => Ty::standard("Option", vec![made]),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Ty;
+use super::{Ty, written};
 use crate::catalog::{Api, ApiEffect, Catalog, Receiver, TypeName};
 use crate::ir::index::Path;
 
@@ -89,12 +89,9 @@ pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option
         return ty;
     }
     match row.effect {
-        ApiEffect::RedisCommand => match receiver.name() {
-            Some("Pipeline" | "ClusterPipeline") if receiver.root() == Some("redis") => {
-                receiver.clone()
-            }
-            _ => reply.unwrap_or_default(),
-        },
+        ApiEffect::RedisCommand if is_pipeline(receiver) => receiver.clone(),
+        ApiEffect::RedisCommand => reply.unwrap_or_default(),
+        ApiEffect::TxBegin if is_pipeline(receiver) => receiver.clone(),
         ApiEffect::Modifier => match receiver.name() {
             Some("Script") if receiver.root() == Some("redis") => {
                 Ty::external(Path::parse("redis::ScriptInvocation"))
@@ -109,6 +106,12 @@ pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option
         }
         _ => chain(),
     }
+}
+
+/// Commands on a pipeline queue and give the pipeline back.
+fn is_pipeline(receiver: &Ty) -> bool {
+    receiver.root() == Some("redis")
+        && matches!(receiver.name(), Some("Pipeline" | "ClusterPipeline"))
 }
 
 /// What a library's function or associated function gives.
@@ -160,7 +163,7 @@ pub fn function(catalog: &Catalog, path: &Path, row: Option<&Api>, arguments: &[
             .any(|start| last.starts_with(start))
         || last == "from";
     if type_like && makes {
-        return Ty::external(parent);
+        return written::external(&parent, &[]);
     }
     if last.starts_with(char::is_uppercase) {
         // A tuple struct or variant of a library.

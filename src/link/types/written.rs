@@ -188,13 +188,14 @@ impl Program {
 }
 
 /// A library's type; containers of one element type become lists.
-fn external(path: &Path, arguments: &[Ty]) -> Ty {
+pub(super) fn external(path: &Path, arguments: &[Ty]) -> Ty {
     let list = matches!(
         path.last(),
         Some("Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "BinaryHeap" | "SmallVec" | "IndexSet")
     );
     match (path.last(), arguments) {
         (_, [of]) if list => Ty::List(Arc::new(of.clone())),
+        (_, []) if list => Ty::List(Arc::new(Ty::Unknown)),
         (Some("BoxFuture" | "LocalBoxFuture"), [output]) => output.clone(),
         (Some("BoxStream" | "LocalBoxStream"), [item]) => Ty::List(Arc::new(item.clone())),
         (Some("Box" | "Arc" | "Rc" | "Cow" | "Pin"), [of]) => of.clone(),
