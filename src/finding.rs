@@ -189,10 +189,7 @@ pub fn fingerprints(findings: &[Finding], tree: &Tree) -> Vec<Fingerprint> {
         let content = format!("{}\0{function}\0{subject}", finding.rule);
         let count = seen.entry((content.clone(), path.to_owned())).or_default();
         *count += 1;
-        Fingerprint {
-            content: digest(&format!("{content}\0{count}"), 16),
-            path: digest(path, 8),
-        }
+        Fingerprint { content: digest(&format!("{content}\0{count}"), 16), path: digest(path, 8) }
     };
     findings.iter().map(one).collect()
 }

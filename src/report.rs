@@ -88,14 +88,4 @@ fn steers(character: char) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn controls_become_marks_of_the_same_length() {
-        let text = "a\u{1b}[31m\u{9b}b\u{202e}\tc\n";
-        let shown = clean(text);
-        assert_eq!(shown, "a?[31m¿b\u{fffd}\tc\n");
-        assert_eq!(shown.len(), text.len());
-    }
-}
+mod tests;

@@ -64,8 +64,8 @@ fn every_fixture_says_what_its_marks_say() {
                 let differences = marks::differences(tree, settings);
                 faults.extend(differences.into_iter().map(|fault| format!("{place}: {fault}")));
             }
-            let unfinished = UNFINISHED.contains(&name.as_str())
-                || UNFINISHED_PROJECTS.contains(&name.as_str());
+            let unfinished =
+                UNFINISHED.contains(&name.as_str()) || UNFINISHED_PROJECTS.contains(&name.as_str());
             let is_project = UNFINISHED_PROJECTS.contains(&name.as_str());
             match (faults.is_empty(), unfinished) {
                 (false, false) => wrong.push(format!("{name} does not hold")),

@@ -89,9 +89,10 @@ pub fn differences(tree: Tree, settings: Settings) -> Vec<String> {
     let mut answered = vec![false; findings.len()];
     let mut complaints = Vec::new();
     for mark in &marks {
-        let found = findings.iter().enumerate().position(|(index, finding)| {
-            !answered[index] && fits(mark, finding, tree)
-        });
+        let found = findings
+            .iter()
+            .enumerate()
+            .position(|(index, finding)| !answered[index] && fits(mark, finding, tree));
         let Mark { path, line, rule, words, kind } = mark;
         match (found, kind) {
             (Some(index), Kind::Expected | Kind::FalsePositive) => answered[index] = true,

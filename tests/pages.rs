@@ -65,8 +65,7 @@ fn block_faults(rule: &Rule, block: &Block) -> Vec<String> {
         "Right" if marked => faults.push("has a mark".to_owned()),
         _ => {}
     }
-    let tree =
-        Tree::from_texts(vec![(block.name.to_owned(), block.language, block.text.clone())]);
+    let tree = Tree::from_texts(vec![(block.name.to_owned(), block.language, block.text.clone())]);
     let settings = Settings { extend_select: vec![rule.id.to_owned()], ..Settings::default() };
     faults.extend(marks::differences(tree, settings));
     let place = |fault| format!("rules/{}.md, block at line {}: {fault}", rule.id, block.line);

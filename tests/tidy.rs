@@ -61,9 +61,8 @@ pub fn banned_word(text: &str) -> Option<String> {
 }
 
 fn sources() -> Vec<(String, String)> {
-    let relative = |path: &PathBuf| {
-        path.strip_prefix(package()).unwrap().to_string_lossy().replace('\\', "/")
-    };
+    let relative =
+        |path: &PathBuf| path.strip_prefix(package()).unwrap().to_string_lossy().replace('\\', "/");
     files(&package().join("src"), "rs").iter().map(|path| (relative(path), text(path))).collect()
 }
 
@@ -89,7 +88,8 @@ fn floor(path: &str) -> Option<&str> {
 /// The modules of the crate that a line names.
 fn named(line: &str) -> Vec<&str> {
     let mut names = Vec::new();
-    for (_, rest) in line.match_indices("crate::").map(|(at, word)| line.split_at(at + word.len())) {
+    for (_, rest) in line.match_indices("crate::").map(|(at, word)| line.split_at(at + word.len()))
+    {
         let list = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap());
         let all = if rest.starts_with('{') { list.split(',').collect() } else { vec![list] };
         names.extend(all.into_iter().map(|name| {
@@ -132,7 +132,8 @@ fn walls_hold() {
                     let before = code[..at].chars().next_back();
                     let after = &code[at + name.len()..];
                     let ends = after.starts_with("::") || after.starts_with(';');
-                    ends && !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '"'))
+                    ends && !before
+                        .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ':' | '"'))
                 });
                 if hit && !places.iter().any(|place| path.starts_with(place)) {
                     faults.push(format!("{path}:{line}: names {name}"));
@@ -201,7 +202,8 @@ fn a_rule_has_one_name_everywhere() {
         if !doc.starts_with(&fold(summary)) {
             faults.push(format!("{}: says `{doc}`, its page `{summary}`", file.display()));
         }
-        let bad_start = ["no-", "prefer-", "require-", "ban-"].iter().any(|p| rule.id.starts_with(p));
+        let bad_start =
+            ["no-", "prefer-", "require-", "ban-"].iter().any(|p| rule.id.starts_with(p));
         if bad_start {
             faults.push(format!("{}: a rule is named after the defect", rule.id));
         }

@@ -129,6 +129,5 @@ fn root(paths: &[PathBuf]) -> Result<Root, Failure> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize()
-        .map_err(|error| Failure(format!("can't read {}: {error}", path.display())))
+    path.canonicalize().map_err(|error| Failure(format!("can't read {}: {error}", path.display())))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{CLEAN, Failure, output};
 use crate::config::Settings;
+use crate::ir::text;
 use crate::link::Program;
 use crate::source::walk::{LARGEST_FILE, Walk};
 
@@ -15,8 +16,7 @@ pub(super) fn run(file: &Path) -> Result<u8, Failure> {
         .canonicalize()
         .map_err(|error| Failure(format!("can't read {}: {error}", file.display())))?;
     let root = place.parent().unwrap_or(&place).to_owned();
-    let walk =
-        Walk { root, paths: vec![place], exclude: Vec::new(), largest: LARGEST_FILE };
+    let walk = Walk { root, paths: vec![place], exclude: Vec::new(), largest: LARGEST_FILE };
     let tree = walk.read(&|| ())?;
     if tree.files().is_empty() {
         let reason = tree.skipped.first().map_or("no Rust, Lua or SQL file", |skip| &skip.reason);
@@ -31,7 +31,15 @@ pub(super) fn run(file: &Path) -> Result<u8, Failure> {
 
 fn print(program: &Program, out: &mut String) -> std::fmt::Result {
     for body in &program.bodies {
-        writeln!(out, "body {} {:?}", body.id.0, body.body.kind)?;
+        let file = program.tree.file(body.file);
+        let line = file.map_or(0, |file| file.position(body.body.span.start).line);
+        let name = program.qualified_name(body.id);
+        let nested = if body.parent.is_some() { " (nested)" } else { "" };
+        writeln!(out, "{name}{nested}, line {line}:")?;
+        for text in text::body(&body.body).lines() {
+            writeln!(out, "  {text}")?;
+        }
+        writeln!(out)?;
     }
     for problem in &program.problems {
         let file = program.tree.file(problem.span.file);

@@ -73,7 +73,8 @@ fn parse(rest: &str, offset: usize) -> Result<Allow, String> {
     if rules.iter().any(|(name, _)| name.is_empty()) {
         return Err("the list of rules has an empty place".to_owned());
     }
-    let reason = rest.trim_start().strip_prefix("--").ok_or("the reason is missing: ` -- reason`")?;
+    let reason =
+        rest.trim_start().strip_prefix("--").ok_or("the reason is missing: ` -- reason`")?;
     if !reason.chars().any(char::is_alphanumeric) {
         return Err("the reason is empty".to_owned());
     }
@@ -103,7 +104,11 @@ mod tests {
     fn allows_are_read_in_every_language() {
         let names = |line: &str| {
             let allow = one(line).unwrap().unwrap();
-            allow.rules.into_iter().map(|(name, at)| (line[at..].starts_with(&name), name)).collect()
+            allow
+                .rules
+                .into_iter()
+                .map(|(name, at)| (line[at..].starts_with(&name), name))
+                .collect()
         };
         let both: Vec<_> = [(true, "a".to_owned()), (true, "b-c".to_owned())].into();
         for line in [

@@ -34,9 +34,9 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
         let mut text = String::new();
         let shown = Shown::new(finding, report.tree, &sources);
         handler.render_report(&mut text, &shown).map_err(io::Error::other)?;
-        // The renderer pads some lines with blanks.
-        for line in text.lines() {
-            writeln!(out, "{}", line.trim_end())?;
+        // The renderer pads lines with blanks, and puts a word of its own over a step elsewhere.
+        for line in text.lines().map(str::trim_end).filter(|line| *line != "Advice:") {
+            writeln!(out, "{line}")?;
         }
         writeln!(out)?;
     }
@@ -153,11 +153,7 @@ struct Shown<'r> {
 }
 
 impl<'r> Shown<'r> {
-    fn new(
-        finding: &Finding,
-        tree: &Tree,
-        sources: &'r BTreeMap<FileId, Source<'r>>,
-    ) -> Self {
+    fn new(finding: &Finding, tree: &Tree, sources: &'r BTreeMap<FileId, Source<'r>>) -> Self {
         let home = finding.primary.file;
         let mut labels = vec![(finding.primary, None, true)];
         let mut elsewhere: Vec<Self> = Vec::new();

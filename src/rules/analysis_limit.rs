@@ -10,6 +10,8 @@ fn check(analysis: &Analysis<'_>, findings: &mut Findings) {
     let problems = &analysis.program.problems;
     for problem in problems.iter().filter(|problem| problem.kind == ProblemKind::Limit) {
         let finding = RULE.finding(problem.span, problem.message.clone());
-        findings.report(finding.help("what the message names was not looked into; the rest was linted"));
+        findings.report(
+            finding.help("what the message names was not looked into; the rest was linted"),
+        );
     }
 }

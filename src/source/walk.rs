@@ -72,8 +72,13 @@ impl Walk {
             advance();
             outcome
         };
-        let outcomes: Vec<_> =
-            found.into_iter().collect::<Vec<_>>().into_par_iter().with_max_len(16).map(read).collect();
+        let outcomes: Vec<_> = found
+            .into_iter()
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .with_max_len(16)
+            .map(read)
+            .collect();
         let mut tree = Tree::default();
         for outcome in outcomes {
             skipped.extend(outcome.skipped);
