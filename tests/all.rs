@@ -4,6 +4,7 @@ mod marks;
 
 mod cli;
 mod fixtures;
+mod lowering;
 mod pages;
 mod readme;
 mod robust;

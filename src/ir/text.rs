@@ -8,10 +8,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use super::body::{Body, BodyKind, Call, Callee, Exit, Lowered, OpKind, Terminator, Test};
-use super::index::TypeRef;
-use super::value::{
-    Adapter, Conversion, Literal, Operator, Pattern, TemplatePart, ValueId, ValueKind,
-};
+use super::value::{Adapter, Conversion, TemplatePart, ValueId, ValueKind};
+use names::{conversion_name, literal_text, operator_name, pattern_text, position};
+
+mod names;
+
+pub use names::type_name;
 
 /// How deep values are followed when they are written.
 const DEPTH: u32 = 64;
@@ -48,7 +50,8 @@ fn kind_name(kind: BodyKind) -> &'static str {
 /// The text of one body: its parameters, then its blocks.
 #[must_use]
 pub fn body(body: &Body) -> String {
-    let mut writer = Writer { body, out: String::new(), written: BTreeSet::new() };
+    let mut writer =
+        Writer { body, out: String::new(), written: BTreeSet::new(), later: Vec::new() };
     writer.parameters();
     for (index, block) in body.blocks.iter().enumerate() {
         let depth = match block.loop_depth {
@@ -63,32 +66,15 @@ pub fn body(body: &Body) -> String {
         }
         writer.end(&block.end);
     }
+    writer.rest();
     writer.out
-}
-
-/// A type as one would write it.
-#[must_use]
-pub fn type_name(ty: &TypeRef) -> String {
-    let list = |types: &[TypeRef], separator: &str| {
-        types.iter().map(type_name).collect::<Vec<_>>().join(separator)
-    };
-    match ty {
-        TypeRef::Named { path, arguments } if arguments.is_empty() => path.to_string(),
-        TypeRef::Named { path, arguments } => format!("{path}<{}>", list(arguments, ", ")),
-        TypeRef::Bounds(bounds) => format!("impl {}", list(bounds, " + ")),
-        TypeRef::Tuple(parts) => format!("({})", list(parts, ", ")),
-        TypeRef::Slice(element) => format!("[{}]", type_name(element)),
-        TypeRef::Function { parameters, returns } => {
-            format!("fn({}) -> {}", list(parameters, ", "), type_name(returns))
-        }
-        TypeRef::Unknown => "_".to_owned(),
-    }
 }
 
 struct Writer<'b> {
     body: &'b Body,
     out: String,
     written: BTreeSet<ValueId>,
+    later: Vec<ValueId>,
 }
 
 impl Writer<'_> {
@@ -126,7 +112,7 @@ impl Writer<'_> {
             return text;
         }
         if self.written.insert(id)
-            && let Some(text) = self.definition(kind, depth + 1)
+            && let Some(text) = self.definition(id, kind, depth + 1)
         {
             let name = self.typed(id);
             let _ = writeln!(self.out, "  {name} = {text}");
@@ -160,7 +146,7 @@ impl Writer<'_> {
     }
 
     /// What a value is; `None` for what an operation defines on its own line.
-    fn definition(&mut self, kind: &ValueKind, depth: u32) -> Option<String> {
+    fn definition(&mut self, id: ValueId, kind: &ValueKind, depth: u32) -> Option<String> {
         Some(match kind {
             ValueKind::Unknown => "unknown".to_owned(),
             ValueKind::Parameter(number) => format!("parameter {number}"),
@@ -183,11 +169,11 @@ impl Writer<'_> {
             ValueKind::Closure(body) => format!("closure body {}", body.0),
             ValueKind::Async(body) => format!("async body {}", body.0),
             ValueKind::Captured(outer) => format!("captured #{}", outer.0),
-            other => self.composed(other, depth),
+            other => self.composed(id, other, depth),
         })
     }
 
-    fn composed(&mut self, kind: &ValueKind, depth: u32) -> String {
+    fn composed(&mut self, id: ValueId, kind: &ValueKind, depth: u32) -> String {
         match kind {
             ValueKind::Payload { of, variant, field } => {
                 format!("{} as {variant}.{field}", self.use_of(*of, depth))
@@ -206,9 +192,8 @@ impl Writer<'_> {
                 format!("{path} {{ {} }}", parts.join(", "))
             }
             ValueKind::List(elements) => format!("[{}]", self.uses(elements, depth)),
-            // Ways in may be defined further down: only their numbers.
             ValueKind::Join(ways) => {
-                let ways: Vec<String> = ways.iter().map(|way| self.way(*way)).collect();
+                let ways: Vec<String> = ways.iter().map(|way| self.way(id, *way, depth)).collect();
                 format!("join({})", ways.join(", "))
             }
             ValueKind::Binary { operator, left, right } => {
@@ -223,15 +208,19 @@ impl Writer<'_> {
         }
     }
 
-    /// A way into a join: written out when it is a leaf or was written before.
-    fn way(&mut self, id: ValueId) -> String {
-        match self.body.kind(id) {
-            ValueKind::Result(_) | ValueKind::Awaited(_) | ValueKind::Join(_) => self.id(id),
-            ValueKind::Adapted { call: Some(_), .. } => self.id(id),
-            _ if self.written.contains(&id) => self.id(id),
-            kind => {
-                self.in_place(id, kind, DEPTH - 2).unwrap_or_else(|| self.use_of(id, DEPTH - 2))
-            }
+    /// A way into a join: written out before the join, unless it is defined further down.
+    fn way(&mut self, join: ValueId, id: ValueId, depth: u32) -> String {
+        if id < join {
+            return self.use_of(id, depth);
+        }
+        self.later.push(id);
+        self.id(id)
+    }
+
+    /// Ways into joins that no line has used.
+    fn rest(&mut self) {
+        while let Some(id) = self.later.pop() {
+            self.use_of(id, 0);
         }
     }
 
@@ -342,75 +331,5 @@ impl Writer<'_> {
             Terminator::Unreachable => "unreachable".to_owned(),
         };
         let _ = writeln!(self.out, "  {line}");
-    }
-}
-
-fn position(number: Option<u32>) -> String {
-    number.map_or_else(|| "?".to_owned(), |number| number.to_string())
-}
-
-fn literal_text(literal: &Literal) -> String {
-    match literal {
-        Literal::Text(text) => format!("{:?}", text.content),
-        Literal::Integer(number) => number.to_string(),
-        Literal::Float(number) => format!("{number:?}"),
-        Literal::Boolean(truth) => truth.to_string(),
-        Literal::Nothing => "nothing".to_owned(),
-        Literal::Unit => "()".to_owned(),
-    }
-}
-
-fn conversion_name(conversion: Conversion) -> &'static str {
-    match conversion {
-        Conversion::Same => "same",
-        Conversion::Display => "display",
-        Conversion::Debug => "debug",
-        Conversion::Shaped => "shaped",
-        Conversion::Number => "number",
-        Conversion::Bytes => "bytes",
-    }
-}
-
-fn operator_name(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Equal => "==",
-        Operator::NotEqual => "!=",
-        Operator::Less => "<",
-        Operator::LessOrEqual => "<=",
-        Operator::Greater => ">",
-        Operator::GreaterOrEqual => ">=",
-        Operator::Add => "+",
-        Operator::Subtract => "-",
-        Operator::Multiply => "*",
-        Operator::Divide => "/",
-        Operator::Remainder => "%",
-        Operator::And => "and",
-        Operator::Or => "or",
-        Operator::Other => "?",
-    }
-}
-
-fn pattern_text(pattern: &Pattern) -> String {
-    let list = |patterns: &[Pattern], separator: &str| {
-        patterns.iter().map(pattern_text).collect::<Vec<_>>().join(separator)
-    };
-    match pattern {
-        Pattern::Any => "_".to_owned(),
-        Pattern::Variant { path, fields } if fields.is_empty() => path.to_string(),
-        Pattern::Variant { path, fields } => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, pattern)| match name.parse::<usize>() {
-                    Ok(_) => pattern_text(pattern),
-                    Err(_) => format!("{name}: {}", pattern_text(pattern)),
-                })
-                .collect();
-            format!("{path}({})", fields.join(", "))
-        }
-        Pattern::Literal(literal) => literal_text(literal),
-        Pattern::Constant(path) => format!("constant {path}"),
-        Pattern::Or(patterns) => list(patterns, " | "),
-        Pattern::Tuple(patterns) => format!("({})", list(patterns, ", ")),
-        Pattern::Other => "other".to_owned(),
     }
 }

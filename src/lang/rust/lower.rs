@@ -34,9 +34,13 @@ mod operators;
 mod order;
 mod patterns;
 mod places;
+mod scopes;
 mod statements;
 mod templates;
+#[cfg(test)]
+mod tests;
 mod texts;
+mod variables;
 
 /// How deep expressions and blocks may nest before a part is given up.
 const MAX_DEPTH: u32 = 300;
@@ -125,6 +129,7 @@ impl<'a> Lowerer<'a> {
         if let Some(parent) = self.outer.pop() {
             let done = std::mem::replace(&mut self.frame, parent);
             self.moved_into(&done);
+            self.changed_by(&done);
             if let Some(slot) = self.bodies.get_mut(index.0 as usize) {
                 *slot = Some(done.finish());
             }

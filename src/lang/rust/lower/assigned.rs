@@ -7,13 +7,14 @@ use syn::{BinOp, Expr};
 use super::super::types;
 use super::Lowerer;
 use super::builder::Slot;
+use super::variables::{changeable, changes};
 
 /// Methods that make another text of the variable they are called on.
 pub(super) const APPENDS: [&str; 2] = ["push_str", "push"];
 
-/// Names that are assigned to, in no order.
+/// Names that are assigned to, and names that are given out for change, in no order.
 #[derive(Default)]
-struct Assigned(Vec<String>);
+struct Assigned(Vec<String>, Vec<String>);
 
 impl Assigned {
     fn place(&mut self, expr: &Expr) {
@@ -26,6 +27,14 @@ impl Assigned {
             Expr::Tuple(of) => of.elems.iter().for_each(|element| self.place(element)),
             Expr::Paren(of) => self.place(&of.expr),
             _ => {}
+        }
+    }
+
+    fn given(&mut self, expr: &Expr) {
+        if let Expr::Path(of) = expr
+            && let Some(ident) = of.path.get_ident()
+        {
+            self.1.push(types::name(ident));
         }
     }
 
@@ -82,10 +91,18 @@ impl<'ast> Visit<'ast> for Assigned {
     }
 
     fn visit_expr_method_call(&mut self, of: &'ast syn::ExprMethodCall) {
-        if APPENDS.iter().any(|name| of.method == name) {
-            self.place(&of.receiver);
+        let name = types::name(&of.method);
+        if changes(&name, of.args.len()) {
+            self.given(&of.receiver);
         }
         visit::visit_expr_method_call(self, of);
+    }
+
+    fn visit_expr_reference(&mut self, of: &'ast syn::ExprReference) {
+        if of.mutability.is_some() {
+            self.given(&of.expr);
+        }
+        visit::visit_expr_reference(self, of);
     }
 
     fn visit_macro(&mut self, of: &'ast syn::Macro) {
@@ -124,8 +141,12 @@ impl Lowerer<'_> {
     pub(super) fn assigned_in(&self, body: &syn::Block) -> Vec<Slot> {
         let mut names = Assigned::default();
         names.visit_block(body);
-        let mut slots: Vec<Slot> =
-            names.0.iter().filter_map(|name| self.frame.slot(name)).collect();
+        let assigned = names.0.iter().filter_map(|name| self.frame.slot(name));
+        let given = names.1.iter().filter_map(|name| self.frame.slot(name)).filter(|slot| {
+            let binding = self.frame.env.get(*slot);
+            binding.is_some_and(|binding| changeable(&self.frame, binding.value))
+        });
+        let mut slots: Vec<Slot> = assigned.chain(given).collect();
         slots.sort_unstable();
         slots.dedup();
         slots

@@ -8,8 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::JoinSources;
-use crate::ir::body::{BlockId, Body, BodyIndex, BodyKind, OpId, OpKind, Terminator, Test};
-use crate::ir::index::TypeRef;
+use crate::ir::body::{BlockId, Body, BodyIndex, OpId, OpKind, Terminator, Test};
 use crate::ir::value::{Literal, Pattern, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -69,18 +68,6 @@ pub(super) struct Jump {
     pub carried: Vec<(Slot, ValueId)>,
 }
 
-/// A variable as a nested body sees it.
-#[derive(Debug)]
-pub(super) struct Seen {
-    /// Its value in the body that declares it.
-    pub value: ValueId,
-    /// Whether that body would have to drop it.
-    pub owned: bool,
-    name: Option<String>,
-    ty: Option<TypeRef>,
-    span: Span,
-}
-
 /// One body under construction.
 #[derive(Debug)]
 pub(super) struct Frame {
@@ -104,8 +91,12 @@ pub(super) struct Frame {
     pub borrows: BTreeSet<ValueId>,
     /// Every join made, and where its ways come from.
     joins: Vec<JoinSources>,
+    /// Captures that are this body's own: it took them by value.
+    pub owned_captures: BTreeSet<ValueId>,
+    /// Variables of outer bodies that this one changes.
+    pub changed: BTreeSet<String>,
     /// Captures that this body has to drop when it ends.
-    taken: Vec<ValueId>,
+    pub taken: Vec<ValueId>,
     cursor: BlockId,
     ended: bool,
     live: bool,
@@ -126,6 +117,8 @@ impl Frame {
             captures: BTreeMap::new(),
             borrows: BTreeSet::new(),
             joins: Vec::new(),
+            owned_captures: BTreeSet::new(),
+            changed: BTreeSet::new(),
             taken: Vec::new(),
             cursor: BlockId(0),
             ended: false,
@@ -358,95 +351,6 @@ impl Frame {
         } else if let Some(head) = jump.again {
             let carried = jump.carried.clone();
             self.back_edge(head, &carried);
-        }
-    }
-
-    /// Declares a variable in the innermost scope.
-    pub fn declare(&mut self, name: &str, value: ValueId, owned: bool) {
-        let slot = self.env.len();
-        self.env.push(Binding { value, moved: false });
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.names.push((name.to_owned(), slot));
-            if owned {
-                scope.owned.push(slot);
-            }
-        }
-    }
-
-    /// The slot of a name that this body declares.
-    pub fn slot(&self, name: &str) -> Option<Slot> {
-        self.scopes.iter().rev().find_map(|scope| {
-            scope.names.iter().rev().find(|(known, _)| known == name).map(|(_, slot)| *slot)
-        })
-    }
-
-    /// A variable that this body declares or captures, as a body inside sees it.
-    pub fn seen(&self, name: &str) -> Option<Seen> {
-        let (value, owned) = match self.slot(name) {
-            Some(slot) => {
-                let owned = self.scopes.iter().any(|scope| scope.owned.contains(&slot));
-                (self.env.get(slot)?.value, owned)
-            }
-            None => {
-                let value = *self.captures.get(name)?;
-                (value, self.taken.contains(&value))
-            }
-        };
-        let known = self.body.value(value)?;
-        let (name, ty, span) = (known.name.clone(), known.ty.clone(), known.span);
-        Some(Seen { value, owned, name, ty, span })
-    }
-
-    /// Makes a variable of the body around known here. `owned` says that it is this body's to drop.
-    pub fn captured(&mut self, name: &str, outer: ValueId, seen: &Seen, owned: bool) -> ValueId {
-        let captured = self.value(ValueKind::Captured(outer), seen.span);
-        if let Some(value) = self.body.values.get_mut(captured.0 as usize) {
-            value.name.clone_from(&seen.name);
-            value.ty.clone_from(&seen.ty);
-        }
-        self.captures.insert(name.to_owned(), captured);
-        // A closure drops what it took when it is dropped itself, not when it ends.
-        if owned && self.body.kind == BodyKind::Async {
-            self.taken.push(captured);
-        }
-        captured
-    }
-
-    /// The variable of this name is moved out here.
-    pub fn take(&mut self, name: &str) {
-        if let Some(slot) = self.slot(name) {
-            if let Some(binding) = self.env.get_mut(slot) {
-                binding.moved = true;
-            }
-        } else if let Some(captured) = self.captures.get(name) {
-            self.taken.retain(|value| value != captured);
-        }
-    }
-
-    /// What the scopes from `depth` on have to drop here, last declared first.
-    pub fn leaving(&self, depth: usize) -> Vec<ValueId> {
-        let mut values = Vec::new();
-        for scope in self.scopes.iter().skip(depth).rev() {
-            for slot in scope.owned.iter().rev() {
-                if let Some(binding) = self.env.get(*slot)
-                    && !binding.moved
-                    && !values.contains(&binding.value)
-                {
-                    values.push(binding.value);
-                }
-            }
-        }
-        if depth == 0 {
-            values.extend(&self.taken);
-        }
-        values
-    }
-
-    /// Says that the scopes from `depth` on are left here.
-    pub fn leave(&mut self, depth: usize, span: Span) {
-        let values = self.leaving(depth);
-        if self.live && !values.is_empty() {
-            self.op(OpKind::ScopeEnd(values), span);
         }
     }
 

@@ -7,6 +7,7 @@ use super::super::types;
 use super::Lowerer;
 use super::adapters::{self, Standard};
 use super::assigned::APPENDS;
+use super::variables::{changes, makes_list};
 use crate::ir::body::{Argument, Call, Callee, OpKind, Terminator};
 use crate::ir::index::{Path, TypeRef};
 use crate::ir::value::{Conversion, Literal, Text, ValueId, ValueKind};
@@ -98,11 +99,13 @@ impl Lowerer<'_> {
         let never_returns = adapters::never_returns(&path);
         let mut call = self.new_call(Callee::Path(path), None, arguments, places);
         call.type_arguments = type_arguments(&function.path);
+        let drops = call.callee.name() == Some("drop");
         let result = self.emit(call, places);
         if never_returns {
             self.frame.end(Terminator::Panic(whole));
         }
-        result
+        // What `drop` gives back says nothing: no statement throws it away.
+        if drops { self.frame.unit() } else { result }
     }
 
     /// Functions of the standard library that are conversions, and lazily made values.
@@ -112,6 +115,10 @@ impl Lowerer<'_> {
         of: &syn::ExprCall,
         whole: Span,
     ) -> Option<ValueId> {
+        if makes_list(path, of.args.len()) {
+            self.operands(&of.args);
+            return Some(self.value(ValueKind::List(Vec::new()), whole));
+        }
         let Some(first) = of.args.first() else {
             let empty = path.parent().last() == Some("String") && path.last() == Some("new");
             let text = || ValueKind::Literal(Literal::Text(Text::verbatim("", whole)));
@@ -146,7 +153,7 @@ impl Lowerer<'_> {
 
     pub(super) fn method_call(&mut self, of: &syn::ExprMethodCall) -> ValueId {
         let name = types::name(&of.method);
-        if let Some(value) = self.appended(&name, of) {
+        if let Some(value) = self.appended(&name, of).or_else(|| self.pushed(&name, of)) {
             return value;
         }
         let receiver = self.expression(&of.receiver);
@@ -166,7 +173,13 @@ impl Lowerer<'_> {
             Some(standard) => self.standard_method(standard, receiver, of, places),
             None => {
                 let call = self.written(receiver, of, places);
-                self.emit(call, places)
+                let argument = call.arguments.first().map(|argument| argument.value);
+                let value = self.emit(call, places);
+                if changes(&name, of.args.len()) {
+                    let after = self.after_change(&name, argument, places.whole);
+                    self.changed(&of.receiver, after, places.whole);
+                }
+                value
             }
         }
     }

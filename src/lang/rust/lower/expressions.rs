@@ -175,6 +175,9 @@ impl Lowerer<'_> {
     fn reference(&mut self, of: &syn::ExprReference) -> ValueId {
         let value = self.expression(&of.expr);
         let span = self.place.span(of.and_token.spans[0]).to(self.span_of(&of.expr));
+        if of.mutability.is_some() {
+            self.changed(&of.expr, None, span);
+        }
         self.borrowed(value, span)
     }
 

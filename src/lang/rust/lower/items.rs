@@ -63,6 +63,7 @@ impl Lowerer<'_> {
                     let span = self.place.span(receiver.self_token.span);
                     let value = self.value(ValueKind::Receiver, span);
                     let owned = matches!(receiver.kind, syn::ReceiverKind::Value);
+                    self.label(value, "self");
                     self.frame.declare("self", value, owned);
                 }
                 syn::FnArg::Typed(parameter) => {

@@ -146,10 +146,12 @@ impl Lowerer<'_> {
         {
             return;
         }
-        let place = match known {
-            Some(place) => place,
+        let written = match known {
+            Some(written) => written,
             None => self.expression(place),
         };
+        self.changed(place, None, span);
+        let place = written;
         self.frame.op(OpKind::Store { place, value }, span);
     }
 

@@ -2,7 +2,7 @@
 //! postorder, so that they read from top to bottom.
 
 use crate::ir::body::{Block, BlockId, Body, Terminator};
-use crate::ir::value::{ValueId, ValueKind};
+use crate::ir::value::{Conversion, ValueId, ValueKind};
 
 /// A join, and for each of its ways the block that the way comes from.
 pub(super) type JoinSources = (ValueId, Vec<BlockId>);
@@ -11,6 +11,7 @@ pub(super) type JoinSources = (ValueId, Vec<BlockId>);
 /// last, and are left out when they hold no operation. The ways of a join are put in the order of
 /// the blocks they come from; the ways of one branch keep theirs.
 pub(super) fn ordered(mut body: Body, joins: &[JoinSources]) -> Body {
+    simplify(&mut body, joins);
     let absorbed = join_runs(&mut body);
     let mut order = reverse_postorder(&body);
     let mut seen = vec![false; body.blocks.len()];
@@ -26,6 +27,20 @@ pub(super) fn ordered(mut body: Body, joins: &[JoinSources]) -> Body {
     let numbers = numbers(&order, body.blocks.len());
     sort_joins(&mut body, joins, &absorbed, &numbers);
     renumber(body, &order, &numbers)
+}
+
+/// A join whose ways are all itself or one other value is that value.
+fn simplify(body: &mut Body, joins: &[JoinSources]) {
+    for (join, _) in joins {
+        let ValueKind::Join(ways) = body.kind(*join) else { continue };
+        let mut others = ways.iter().copied().filter(|way| way != join);
+        let Some(value) = others.next() else { continue };
+        if others.all(|way| way == value)
+            && let Some(slot) = body.values.get_mut(join.0 as usize)
+        {
+            slot.kind = ValueKind::Converted { value, conversion: Conversion::Same };
+        }
+    }
 }
 
 fn id(index: usize) -> BlockId {

@@ -5,8 +5,8 @@ use syn::{Expr, Member, Pat};
 use super::super::types;
 use super::Lowerer;
 use super::builder::Merge;
-use crate::ir::index::{Path, TypeRef};
-use crate::ir::value::{Adapter, Conversion, Literal, Pattern, ValueId, ValueKind};
+use crate::ir::index::Path;
+use crate::ir::value::{Conversion, Literal, Pattern, ValueId, ValueKind};
 use crate::source::Span;
 
 /// A variable that a pattern binds.
@@ -291,32 +291,6 @@ impl Lowerer<'_> {
             out.push(Bound { name, value, owned });
         }
     }
-
-    /// Whether something may happen when a variable of this value goes out of scope.
-    pub(super) fn droppable(&self, value: ValueId) -> bool {
-        let body = &self.frame.body;
-        if self.frame.borrows.contains(&value) {
-            return false;
-        }
-        if body.value(value).and_then(|value| value.ty.as_ref()).is_some_and(is_plain) {
-            return false;
-        }
-        match body.kind(value) {
-            ValueKind::Literal(_)
-            | ValueKind::Template(_)
-            | ValueKind::Path(_)
-            | ValueKind::Receiver
-            | ValueKind::Binary { .. }
-            | ValueKind::Not(_)
-            | ValueKind::Matches { .. }
-            | ValueKind::Closure(_)
-            | ValueKind::Captured(_)
-            | ValueKind::Adapted { adapter: Adapter::TestAnd, .. } => false,
-            ValueKind::Converted { conversion: Conversion::Same, value } => self.droppable(*value),
-            ValueKind::Converted { .. } => false,
-            _ => true,
-        }
-    }
 }
 
 fn member(member: &Member) -> String {
@@ -351,43 +325,4 @@ fn named(path: Path) -> Pattern {
     let shouts =
         path.last().is_some_and(|last| last.len() > 1 && !last.contains(char::is_lowercase));
     if shouts { Pattern::Constant(path) } else { Pattern::Variant { path, fields: Vec::new() } }
-}
-
-/// Types whose values do nothing when they go out of scope.
-fn is_plain(ty: &TypeRef) -> bool {
-    const PLAIN: [&str; 21] = [
-        "bool",
-        "char",
-        "str",
-        "String",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "u128",
-        "usize",
-        "i8",
-        "i16",
-        "i32",
-        "i64",
-        "i128",
-        "isize",
-        "f32",
-        "f64",
-        "Duration",
-        "Instant",
-        "SystemTime",
-    ];
-    match ty {
-        TypeRef::Named { path, arguments } => match path.last() {
-            Some("Option" | "Vec" | "Result" | "RedisResult") => {
-                arguments.first().is_some_and(is_plain)
-            }
-            Some(last) => PLAIN.contains(&last),
-            None => false,
-        },
-        TypeRef::Tuple(parts) => parts.iter().all(is_plain),
-        TypeRef::Slice(element) => is_plain(element),
-        _ => false,
-    }
 }

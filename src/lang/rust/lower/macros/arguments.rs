@@ -23,6 +23,9 @@ impl Parse for MacroArguments {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut arguments = Vec::new();
         while !input.is_empty() {
+            if input.peek(Token![let]) {
+                return Err(input.error("expected an expression"));
+            }
             let (name, sign) = name_and_sign(input)?;
             let expr: Expr = input.parse()?;
             arguments.push(MacroArgument { name, sign, expr });

@@ -35,6 +35,11 @@ impl Lowerer<'_> {
     /// The text of a format string and what follows it. One expression that is no literal is the
     /// message itself.
     pub(super) fn message(&mut self, arguments: &[MacroArgument], span: Span) -> Option<ValueId> {
+        let arguments: Vec<&MacroArgument> = arguments.iter().collect();
+        self.message_of(&arguments, span)
+    }
+
+    fn message_of(&mut self, arguments: &[&MacroArgument], span: Span) -> Option<ValueId> {
         let (format, rest) = arguments.split_first()?;
         let first = self.expression(&format.expr);
         let Some(text) = self.literal_text(first) else {
@@ -119,13 +124,18 @@ impl Lowerer<'_> {
         let arguments = of.arguments().ok()?;
         let at = arguments.iter().position(is_message).unwrap_or(arguments.len());
         let (fields, message) = arguments.split_at_checked(at)?;
+        let gives = of.path.last().is_some_and(is_span);
         let mut values: Vec<Argument> = fields.iter().map(|field| self.log_field(field)).collect();
-        // After the message: what fills its holes, and in some libraries fields again.
-        if let Some(message) = self.message(message, of.places.whole) {
+        // After the message: what fills its holes; fields again for a span, and in some libraries.
+        let (holes, after): (Vec<_>, Vec<_>) = message.iter().enumerate().partition(|(at, of)| {
+            *at == 0 || !gives && (of.name.is_none() || is_named_in(message, of))
+        });
+        let holes: Vec<&MacroArgument> = holes.into_iter().map(|(_, argument)| argument).collect();
+        if let Some(message) = self.message_of(&holes, of.places.whole) {
             values.insert(0, unnamed(message));
         }
+        values.extend(after.into_iter().map(|(_, field)| self.log_field(field)));
         let value = self.macro_operation(of, values);
-        let gives = of.path.last().is_some_and(is_span);
         Some(if gives { value } else { self.frame.unit() })
     }
 
@@ -139,6 +149,18 @@ impl Lowerer<'_> {
             None => value,
         };
         Argument { name, value }
+    }
+}
+
+/// Whether the format string names an argument.
+fn is_named_in(message: &[MacroArgument], argument: &MacroArgument) -> bool {
+    let (Some(format), Some(name)) = (message.first(), &argument.name) else { return false };
+    match &format.expr {
+        Expr::Lit(of) => match &of.lit {
+            Lit::Str(text) => text.value().contains(&format!("{{{name}")),
+            _ => false,
+        },
+        _ => true,
     }
 }
 
