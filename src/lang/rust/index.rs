@@ -19,17 +19,24 @@ mod macros;
 mod tables;
 mod walk;
 
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod tests;
+
+/// Most problems that are told one by one.
+const MOST_PROBLEMS: usize = 50;
+
 /// Items, names and headers of a file. Uses at most a worker thread's stack, whatever the text.
 pub(crate) fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
     let mut index = FileIndex::new(file.id);
     index.module = module::module_path(file, tree);
     index.role = role::of_path(&file.path);
-    let base = span::shebang_length(file);
+    let base = span::head_length(file);
     let text = file.text.get(base..).unwrap_or("");
     let place = Place { file: file.id, base: u32::try_from(base).unwrap_or(u32::MAX) };
     let (parsed, refusals) = parse(text);
-    let problems = refusals.into_iter().map(|refusal| problem(refusal, place));
-    index.problems.extend(problems);
+    index.problems = problems(refusals, place);
     if let Some(parsed) = parsed {
         let around = Around::file(&index, &parsed.attrs, file, place);
         let mut walker = Walker { file, tree, place, index };
@@ -52,6 +59,21 @@ fn parse(text: &str) -> (Option<syn::File>, Vec<Refusal>) {
         Ok(parsed) => (Some(parsed), lost),
         Err(_) => (None, vec![nothing_saved(refusal)]),
     }
+}
+
+/// What was lost, in the order of the text; past a bound, one line for all the rest.
+fn problems(refusals: Vec<Refusal>, place: Place) -> Vec<Problem> {
+    let mut all: Vec<Problem> = refusals.into_iter().map(|one| problem(one, place)).collect();
+    all.sort();
+    if all.len() > MOST_PROBLEMS {
+        let rest = all.len() - MOST_PROBLEMS;
+        all.truncate(MOST_PROBLEMS);
+        if let Some(last) = all.last().cloned() {
+            let message = format!("{rest} more parts of this file were not read");
+            all.push(Problem { message, ..last });
+        }
+    }
+    all
 }
 
 fn problem(refusal: Refusal, place: Place) -> Problem {

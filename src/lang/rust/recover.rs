@@ -148,6 +148,7 @@ fn cut(text: &str, range: Range<usize>, layout: bool) -> (Vec<Extent>, Vec<usize
         strays: Vec::new(),
         open: None,
         depth: 0,
+        last: 0,
         layout: layout || !nesting::balanced(part),
     };
     for token in tokens::significant(part) {
@@ -164,6 +165,8 @@ struct Cutter<'t> {
     strays: Vec<usize>,
     open: Option<Open>,
     depth: usize,
+    /// The end of the last token.
+    last: usize,
     /// Whether braces do not match, so that lines tell where items begin.
     layout: bool,
 }
@@ -192,7 +195,8 @@ enum Word {
 
 impl Cutter<'_> {
     fn feed(&mut self, token: Token<'_>) {
-        if self.layout && self.begins_by_layout(token) {
+        let column = self.column(token);
+        if self.layout && self.begins_by_layout(token, column) {
             self.end(token.start, None);
             self.depth = 0;
         }
@@ -205,7 +209,7 @@ impl Cutter<'_> {
             return;
         }
         if self.open.is_none() {
-            let column = self.column(token.start).unwrap_or(usize::MAX);
+            let column = column.unwrap_or(usize::MAX);
             self.open = Some(Open { start: token.start, column, word: Word::None, brace: None });
         }
         match token.kind {
@@ -241,6 +245,17 @@ impl Cutter<'_> {
         }
     }
 
+    /// Bytes before a token on its line; `None` when another token stands there.
+    fn column(&mut self, token: Token<'_>) -> Option<usize> {
+        let before = self.text.get(self.last..token.start).unwrap_or("");
+        let first = self.last == 0;
+        self.last = token.end();
+        match before.rfind('\n') {
+            Some(at) => Some(before.len() - at - 1),
+            None => first.then_some(before.len()),
+        }
+    }
+
     /// `#![…]` belongs to the file, not to the item after it.
     fn drop_inner_attribute(&mut self, token: Token<'_>) {
         let Some(open) = &self.open else { return };
@@ -272,7 +287,7 @@ impl Cutter<'_> {
         }
     }
 
-    fn begins_by_layout(&self, token: Token<'_>) -> bool {
+    fn begins_by_layout(&self, token: Token<'_>, column: Option<usize>) -> bool {
         let Some(open) = &self.open else { return false };
         let starts = token.kind == TokenKind::Pound
             || (token.kind == TokenKind::Ident
@@ -284,14 +299,7 @@ impl Cutter<'_> {
         // Attributes before the item's own first word begin lines too.
         starts
             && open.word != Word::None
-            && self.column(token.start).is_some_and(|column| column <= open.column)
-    }
-
-    /// Bytes before the token on its line; `None` when something else stands there.
-    fn column(&self, at: usize) -> Option<usize> {
-        let before = self.text.get(..at)?;
-        let line = before.rsplit('\n').next()?;
-        line.trim_start().is_empty().then_some(line.len())
+            && column.is_some_and(|column| column <= open.column)
     }
 
     fn end(&mut self, at: usize, closed: Option<usize>) {

@@ -4,6 +4,7 @@
 //! file that text begins. Spans must be turned into byte ranges before
 //! `proc_macro2::extra::invalidate_current_thread_spans` is called: afterwards they can't be read.
 
+use rustc_lexer::{FrontmatterAllowed, TokenKind};
 use syn::spanned::Spanned;
 
 use crate::source::{FileId, SourceFile, Span};
@@ -40,7 +41,19 @@ impl Place {
     }
 }
 
-/// Length in bytes of a `#!` line at the start of a file, which is no Rust; 0 when there is none.
-pub(crate) fn shebang_length(file: &SourceFile) -> usize {
-    rustc_lexer::strip_shebang(&file.text).unwrap_or(0)
+/// Length in bytes of what stands at the start of a file and is no Rust: a `#!` line, and a
+/// `---` block with the manifest of a single-file package.
+pub(crate) fn head_length(file: &SourceFile) -> usize {
+    let line = rustc_lexer::strip_shebang(&file.text).unwrap_or(0);
+    let rest = file.text.get(line..).unwrap_or("");
+    let mut length = 0;
+    for token in rustc_lexer::tokenize(rest, FrontmatterAllowed::Yes) {
+        length += token.len as usize;
+        match token.kind {
+            TokenKind::Whitespace => {}
+            TokenKind::Frontmatter { .. } => return line + length,
+            _ => break,
+        }
+    }
+    line
 }

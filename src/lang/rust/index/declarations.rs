@@ -64,14 +64,16 @@ impl Walker<'_> {
         let span =
             self.item_span(&of.attrs, Some(&of.vis), of.const_token.span, of.semi_token.span);
         self.add_constant(&of.ident, &of.ty, &of.attrs, span, around);
-        self.inside_expression(&of.expr, span, around);
+        let value = self.place.between(of.eq_token.span, of.semi_token.span);
+        self.inside_expression(&of.expr, value, around);
     }
 
     pub(super) fn static_(&mut self, of: &syn::ItemStatic, around: &Around) {
         let span =
             self.item_span(&of.attrs, Some(&of.vis), of.static_token.span, of.semi_token.span);
         self.add_constant(&of.ident, &of.ty, &of.attrs, span, around);
-        self.inside_expression(&of.expr, span, around);
+        let value = self.place.between(of.eq_token.span, of.semi_token.span);
+        self.inside_expression(&of.expr, value, around);
     }
 
     pub(super) fn add_constant(

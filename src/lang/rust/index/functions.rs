@@ -95,7 +95,8 @@ impl Walker<'_> {
                         span,
                     };
                     self.index.constants.push(constant);
-                    self.inside_expression(&of.expr, span, &around);
+                    let value = self.place.between(of.eq_token.span, of.semi_token.span);
+                    self.inside_expression(&of.expr, value, &around);
                 }
                 _ => {}
             }
