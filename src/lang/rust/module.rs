@@ -80,8 +80,11 @@ pub(crate) fn module_file(
         Some(path) => own.iter().map(|own| format!("{own}/{}/{path}", inline.join("/"))).collect(),
         None => own
             .iter()
-            .map(|own| [&[own.clone()], inline, &[name.to_owned()]].concat().join("/"))
-            .flat_map(|base| [format!("{base}.rs"), format!("{base}/mod.rs")])
+            .flat_map(|own| {
+                let parts = std::iter::once(own.as_str()).chain(inline.iter().map(String::as_str));
+                let base = parts.chain([name]).collect::<Vec<_>>().join("/");
+                [format!("{base}.rs"), format!("{base}/mod.rs")]
+            })
             .collect(),
     };
     let found = candidates.iter().filter_map(|candidate| tree.at(candidate));
@@ -107,7 +110,8 @@ mod tests {
 
     #[test]
     fn the_package_and_the_path_under_src_make_the_module() {
-        let tree = tree(&["a/Cargo.toml", "a/src/lib.rs", "a/src/x/mod.rs", "a/src/x/y.rs", "b/c.rs"]);
+        let tree =
+            tree(&["a/Cargo.toml", "a/src/lib.rs", "a/src/x/mod.rs", "a/src/x/y.rs", "b/c.rs"]);
         let module = |path: &str| module_path(tree.at(path).unwrap(), &tree).to_string();
         assert_eq!(module("a/src/lib.rs"), "shop_core");
         assert_eq!(module("a/src/x/mod.rs"), "shop_core::x");

@@ -246,10 +246,10 @@ pub(crate) fn balanced(text: &str) -> bool {
             TokenKind::OpenBrace => open.push(TokenKind::CloseBrace),
             TokenKind::OpenParen => open.push(TokenKind::CloseParen),
             TokenKind::OpenBracket => open.push(TokenKind::CloseBracket),
-            kind @ (TokenKind::CloseBrace | TokenKind::CloseParen | TokenKind::CloseBracket) => {
-                if open.pop() != Some(kind) {
-                    return false;
-                }
+            kind @ (TokenKind::CloseBrace | TokenKind::CloseParen | TokenKind::CloseBracket)
+                if open.pop() != Some(kind) =>
+            {
+                return false;
             }
             _ => {}
         }

@@ -26,6 +26,8 @@ pub(crate) fn read<T: Parse>(text: &str) -> Result<T, Refusal> {
         at: error.span().byte_range(),
         reason: match error.to_string() {
             lexical if lexical.contains("token stream") => "not a Rust token".to_owned(),
+            // A list of all that could have stood there says less than its place.
+            list if list.starts_with("expected one of") => "this is not expected here".to_owned(),
             reason => reason,
         },
         kind: ProblemKind::Syntax,
@@ -59,7 +61,10 @@ mod tests {
     #[test]
     fn a_refusal_says_what_and_where() {
         let unclosed = read::<syn::File>("fn a() { b( }").err().unwrap();
-        assert_eq!((unclosed.at.start, unclosed.reason.as_str()), (12, "this delimiter closes nothing"));
+        assert_eq!(
+            (unclosed.at.start, unclosed.reason.as_str()),
+            (12, "this delimiter closes nothing")
+        );
         let wrong = read::<syn::File>("fn a() { let = 1; }").err().unwrap();
         assert_eq!(wrong.at, 13..14);
     }

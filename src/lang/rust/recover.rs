@@ -174,6 +174,8 @@ struct Cutter<'t> {
 /// The item being read.
 struct Open {
     start: usize,
+    /// Whether it begins with what no item begins with.
+    junk: bool,
     column: usize,
     word: Word,
     /// Where its first brace at its own level opened.
@@ -196,7 +198,8 @@ enum Word {
 impl Cutter<'_> {
     fn feed(&mut self, token: Token<'_>) {
         let column = self.column(token);
-        if self.layout && self.begins_by_layout(token, column) {
+        let layout = self.layout || self.open.as_ref().is_some_and(|open| open.junk);
+        if layout && self.begins_by_layout(token, column) {
             self.end(token.start, None);
             self.depth = 0;
         }
@@ -210,7 +213,9 @@ impl Cutter<'_> {
         }
         if self.open.is_none() {
             let column = column.unwrap_or(usize::MAX);
-            self.open = Some(Open { start: token.start, column, word: Word::None, brace: None });
+            let junk = !matches!(token.kind, TokenKind::Pound | TokenKind::Ident);
+            let start = token.start;
+            self.open = Some(Open { start, junk, column, word: Word::None, brace: None });
         }
         match token.kind {
             TokenKind::OpenBrace | TokenKind::OpenParen | TokenKind::OpenBracket => {
@@ -293,13 +298,24 @@ impl Cutter<'_> {
             || (token.kind == TokenKind::Ident
                 && matches!(
                     token.text,
-                    "fn" | "pub" | "impl" | "mod" | "struct" | "enum" | "trait" | "use" | "const"
-                        | "static" | "type" | "async" | "unsafe" | "extern" | "macro_rules"
+                    "fn" | "pub"
+                        | "impl"
+                        | "mod"
+                        | "struct"
+                        | "enum"
+                        | "trait"
+                        | "use"
+                        | "const"
+                        | "static"
+                        | "type"
+                        | "async"
+                        | "unsafe"
+                        | "extern"
+                        | "macro_rules"
                 ));
         // Attributes before the item's own first word begin lines too.
-        starts
-            && open.word != Word::None
-            && column.is_some_and(|column| column <= open.column)
+        let inside = open.word == Word::None && !open.junk;
+        starts && !inside && column.is_some_and(|column| column <= open.column)
     }
 
     fn end(&mut self, at: usize, closed: Option<usize>) {
@@ -354,13 +370,15 @@ mod tests {
 
     #[test]
     fn one_bad_item_costs_that_item() {
-        let text = "#![allow(x)]\n//! é\nuse a::b;\nfn one() {}\nfn two( { ) }\nconst K: u8 = {1};\n";
+        let text =
+            "#![allow(x)]\n//! é\nuse a::b;\nfn one() {}\nfn two( { ) }\nconst K: u8 = {1};\n";
         assert_eq!(saved(text), (vec!["one".into(), "K".into()], 1));
     }
 
     #[test]
     fn one_bad_method_costs_that_method() {
-        let text = "mod m {\nimpl A {\n  fn a(&self) {}\n  fn b(&self) { let = é; }\n  fn c() {}\n}\n}";
+        let text =
+            "mod m {\nimpl A {\n  fn a(&self) {}\n  fn b(&self) { let = é; }\n  fn c() {}\n}\n}";
         assert_eq!(saved(text), (vec!["a".into(), "c".into()], 1));
     }
 
@@ -368,13 +386,20 @@ mod tests {
     fn a_missing_brace_costs_one_item_when_the_layout_is_usual() {
         let text = "fn a() {}\n\n#[x]\nfn b() {\n    if x {\n}\n\npub fn c() {\n    1\n}\n";
         assert_eq!(saved(text), (vec!["a".into(), "c".into()], 1));
-        let inside = "impl A {\n    fn a() {\n        if x {\n    }\n\n    fn b() {}\n}\n\nfn c() {}\n";
+        let inside =
+            "impl A {\n    fn a() {\n        if x {\n    }\n\n    fn b() {}\n}\n\nfn c() {}\n";
         assert_eq!(saved(inside), (vec!["b".into(), "c".into()], 1));
     }
 
     #[test]
     fn a_brace_too_many_costs_nothing_else() {
         let text = "fn a() {\n}\n}\n\nfn b() {}\n";
+        assert_eq!(saved(text), (vec!["a".into(), "b".into()], 1));
+    }
+
+    #[test]
+    fn what_is_no_item_does_not_take_the_next_one_along() {
+        let text = "fn a() {}\n*/\n\n/// B.\nfn b() {}\n";
         assert_eq!(saved(text), (vec!["a".into(), "b".into()], 1));
     }
 

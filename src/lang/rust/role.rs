@@ -4,8 +4,20 @@ use crate::ir::index::Role;
 
 /// Folders whose files are test code.
 const FOLDERS: [&str; 14] = [
-    "tests", "test", "benches", "examples", "testing", "testutil", "testutils", "test_util",
-    "test_utils", "test-utils", "mock", "mocks", "fakes", "stubs",
+    "tests",
+    "test",
+    "benches",
+    "examples",
+    "testing",
+    "testutil",
+    "testutils",
+    "test_util",
+    "test_utils",
+    "test-utils",
+    "mock",
+    "mocks",
+    "fakes",
+    "stubs",
 ];
 
 /// The role of a whole file, by its path.
@@ -51,7 +63,15 @@ fn test_if(test: bool) -> Role {
 
 fn is_test_module(name: &str) -> bool {
     const NAMES: [&str; 10] = [
-        "test", "tests", "testing", "testutil", "testutils", "mock", "mocks", "fakes", "stub",
+        "test",
+        "tests",
+        "testing",
+        "testutil",
+        "testutils",
+        "mock",
+        "mocks",
+        "fakes",
+        "stub",
         "stubs",
     ];
     NAMES.contains(&name)

@@ -34,7 +34,11 @@ pub(crate) enum Form {
 /// The text of an item of an index that was made of the same file; `None` for a number or span
 /// that the file does not have. The nesting of the text was bounded when the index was made, so it
 /// can be given to `syn`.
-pub(crate) fn slice<'t>(file: &'t SourceFile, index: &FileIndex, item: ItemId) -> Option<Slice<'t>> {
+pub(crate) fn slice<'t>(
+    file: &'t SourceFile,
+    index: &FileIndex,
+    item: ItemId,
+) -> Option<Slice<'t>> {
     let (span, form) = match item {
         ItemId::Function(at) => {
             let function = index.functions.get(at as usize)?;

@@ -36,8 +36,7 @@ impl Walker<'_> {
             Declared { ident: &of.ident, attrs: &of.attrs, generics: &of.generics, span };
         let mut ty = self.declared(&declared, around);
         let variants = of.variants.iter();
-        ty.variants =
-            variants.map(|one| (types::name(&one.ident), fields(&one.fields))).collect();
+        ty.variants = variants.map(|one| (types::name(&one.ident), fields(&one.fields))).collect();
         self.index.types.push(ty);
     }
 

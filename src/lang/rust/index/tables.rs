@@ -33,7 +33,8 @@ impl Walker<'_> {
             let column = columns.iter().find(|(code, ..): &&(String, String, String)| code == key);
             column.map_or_else(|| key.clone(), |(_, column, _)| column.clone())
         };
-        let first = call.path.segments.first().map_or(call.bang_token.span, |part| part.ident.span());
+        let first =
+            call.path.segments.first().map_or(call.bang_token.span, |part| part.ident.span());
         let span = self.item_span(attrs, None, first, call.delimiter.span().close());
         self.index.tables.push(TableDeclaration {
             table: written.unwrap_or_else(|| name.clone()),
@@ -108,7 +109,9 @@ impl Walker<'_> {
             }
             let name = types::name(ident);
             let column = orm_value(&list, "column_name").unwrap_or_else(|| name.clone());
-            if orm_parts(&list).any(|part| part.split('=').next().map(str::trim) == Some("primary_key")) {
+            if orm_parts(&list)
+                .any(|part| part.split('=').next().map(str::trim) == Some("primary_key"))
+            {
                 primary_key.push(column.clone());
             }
             let written = self.file.slice(self.place.node(&field.ty)).to_owned();

@@ -101,12 +101,20 @@ fn nested_items_are_found_and_stand_in_the_scope_of_their_function() {
     assert_eq!(
         scopes,
         [
-            "src::a::outer", "src::a::outer::inner", "src::a::m::deep", "src::a::one",
-            "src::a::two", "src::a::three", "src::a::four",
+            "src::a::outer",
+            "src::a::outer::inner",
+            "src::a::m::deep",
+            "src::a::one",
+            "src::a::two",
+            "src::a::three",
+            "src::a::four",
         ]
     );
     assert_eq!(index.imports[0].scope.to_string(), "src::a::outer");
-    assert_eq!((index.imports[0].path.to_string().as_str(), index.imports[0].name.as_str()), ("redis::cmd", "run"));
+    assert_eq!(
+        (index.imports[0].path.to_string().as_str(), index.imports[0].name.as_str()),
+        ("redis::cmd", "run")
+    );
     assert_eq!(index.constants[0].scope.to_string(), "src::a::outer::inner");
     assert_eq!(index.types[0].scope.to_string(), "src::a::outer");
 }
@@ -116,13 +124,21 @@ fn use_trees_are_flat() {
     let index = indexed(
         "pub use a::{self, b::*, c as d, e::{f, g as _}};\nextern crate h as i;\nuse ::j::r#type;",
     );
-    let flat: Vec<String> =
-        index.imports.iter().map(|one| format!("{} {} {}", one.path, one.name, one.public)).collect();
+    let flat: Vec<String> = index
+        .imports
+        .iter()
+        .map(|one| format!("{} {} {}", one.path, one.name, one.public))
+        .collect();
     assert_eq!(
         flat,
         [
-            "a a true", "a::b * true", "a::c d true", "a::e::f f true", "a::e::g _ true",
-            "h i false", "j::type type false",
+            "a a true",
+            "a::b * true",
+            "a::c d true",
+            "a::e::f f true",
+            "a::e::g _ true",
+            "h i false",
+            "j::type type false",
         ]
     );
 }
@@ -183,9 +199,13 @@ fn tables_of_two_libraries_are_declared() {
          pub struct Model { #[sea_orm(primary_key, auto_increment = false)] pub id: i64, \
          #[sea_orm(column_name = \"ver\")] pub version: Option<i32> }",
     );
-    let column = |code: &str, name: &str, ty: &str| (code.to_owned(), name.to_owned(), ty.to_owned());
+    let column =
+        |code: &str, name: &str, ty: &str| (code.to_owned(), name.to_owned(), ty.to_owned());
     let [diesel, orm] = index.tables.as_slice() else { panic!("two tables") };
-    assert_eq!((diesel.table.as_str(), diesel.module.to_string().as_str()), ("orders", "src::a::orders_v"));
+    assert_eq!(
+        (diesel.table.as_str(), diesel.module.to_string().as_str()),
+        ("orders", "src::a::orders_v")
+    );
     assert_eq!(
         diesel.columns,
         [column("id", "id", "Int4"), column("kind", "type", "Nullable<Array<Text>>")]
@@ -208,7 +228,11 @@ fn test_code_is_told_by_attributes_modules_and_names() {
 
 #[test]
 fn modules_in_other_files_are_named() {
-    let files = [("src/lib.rs", "#[path = \"odd.rs\"] mod a;\npub mod b;\nmod none;"), ("src/odd.rs", ""), ("src/b/mod.rs", "")];
+    let files = [
+        ("src/lib.rs", "#[path = \"odd.rs\"] mod a;\npub mod b;\nmod none;"),
+        ("src/odd.rs", ""),
+        ("src/b/mod.rs", ""),
+    ];
     let tree = tree(&files);
     let index = index(tree.at("src/lib.rs").unwrap(), &tree);
     let found: Vec<Option<&str>> = index.modules.iter().map(|one| one.file.as_deref()).collect();
@@ -217,7 +241,11 @@ fn modules_in_other_files_are_named() {
 
 #[test]
 fn what_is_lost_is_reported_and_the_rest_is_indexed() {
-    let text = format!("fn a() {{}}\nfn b() {{ let = 1; }}\nfn c() {{ {}1{}; }}\nfn d() {{}}", "(".repeat(5000), ")".repeat(5000));
+    let text = format!(
+        "fn a() {{}}\nfn b() {{ let = 1; }}\nfn c() {{ {}1{}; }}\nfn d() {{}}",
+        "(".repeat(5000),
+        ")".repeat(5000)
+    );
     let index = indexed(&text);
     let names: Vec<&str> = index.functions.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["a", "d"]);

@@ -72,7 +72,9 @@ impl Walker<'_> {
             syn::Item::Use(of) => self.import(of, around),
             syn::Item::ExternCrate(of) => self.extern_crate(of, around),
             syn::Item::ForeignMod(of) => self.foreign(of, around),
-            syn::Item::Macro(of) if of.ident.is_none() => self.item_macro(&of.mac, &of.attrs, around),
+            syn::Item::Macro(of) if of.ident.is_none() => {
+                self.item_macro(&of.mac, &of.attrs, around)
+            }
             _ => {}
         }
     }
@@ -104,7 +106,12 @@ impl Walker<'_> {
     }
 
     /// The items that an initialiser declares.
-    pub(super) fn inside_expression(&mut self, expression: &syn::Expr, span: Span, around: &Around) {
+    pub(super) fn inside_expression(
+        &mut self,
+        expression: &syn::Expr,
+        span: Span,
+        around: &Around,
+    ) {
         if mentions::mentions(self.file.slice(span)).items {
             Inner { walker: self, around }.visit_expr(expression);
         }
