@@ -9,12 +9,13 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::ir::body::{Body, BodyIndex, Problem};
-use crate::ir::effect::BodyId;
+use crate::ir::effect::{BodyId, Effect};
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
 use crate::source::{FileId, Tree};
 
 pub mod bodies;
 pub mod calls;
+pub mod effects;
 pub mod evaluate;
 pub mod names;
 pub mod types;
@@ -101,6 +102,8 @@ pub struct Program {
     types: Vec<Vec<Ty>>,
     /// All resolved calls.
     calls: Calls,
+    /// Effects of each body.
+    effects: Vec<Vec<Effect>>,
     /// What evaluation looked up.
     evaluated: evaluate::Caches,
 }
@@ -115,6 +118,7 @@ impl Program {
         program.names = Names::build(&program.tree, &program.files);
         program.lower_bodies();
         program.link_bodies(0);
+        program.link_effects();
         program
     }
 
@@ -132,6 +136,7 @@ impl Program {
             tables: BTreeSet::new(),
             types: Vec::new(),
             calls: Calls::default(),
+            effects: Vec::new(),
             evaluated: evaluate::Caches::default(),
         }
     }

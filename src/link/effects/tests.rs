@@ -1,0 +1,222 @@
+//! Effects of small programs, written down by hand.
+
+use std::sync::Arc;
+
+use super::describe;
+use crate::config::Settings;
+use crate::ir::effect::{BodyId, EffectKind};
+use crate::link::Program;
+use crate::source::{Language, Tree};
+
+/// The effects of a program, one line each: function and description, values left out.
+fn effects(files: &[(&str, &str)]) -> Vec<String> {
+    let texts = files.iter().map(|(path, text)| {
+        let language = match path.rsplit('.').next() {
+            Some("rs") => Language::Rust,
+            Some("lua") => Language::Lua,
+            Some("sql") => Language::Sql,
+            _ => Language::Other,
+        };
+        ((*path).to_owned(), language, (*text).to_owned())
+    });
+    let tree = Tree::from_texts(texts.collect());
+    let program = Program::build(Arc::new(tree), Settings::default());
+    let mut lines = Vec::new();
+    for body in &program.bodies {
+        for effect in program.effects(body.id) {
+            let name = program.qualified_name(body.id);
+            lines.push(format!("{name}: {}", without_values(&describe(effect))));
+        }
+    }
+    lines
+}
+
+/// Value numbers say nothing to a reader: `v12` is `v`.
+fn without_values(line: &str) -> String {
+    let mut text = String::new();
+    let mut letters = line.chars().peekable();
+    let mut before = ' ';
+    while let Some(letter) = letters.next() {
+        text.push(letter);
+        if letter == 'v' && !before.is_alphanumeric() {
+            while letters.next_if(char::is_ascii_digit).is_some() {}
+        }
+        before = letter;
+    }
+    text
+}
+
+#[test]
+fn a_command_chain_over_several_statements_is_one_command() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "pub async fn set(con: &mut redis::aio::ConnectionManager, key: &str, value: &str, ttl: Option<u64>) -> redis::RedisResult<Option<String>> {
+            let mut cmd = redis::cmd(\"SET\");
+            cmd.arg(key).arg(value).arg(\"NX\");
+            if let Some(ttl) = ttl {
+                cmd.arg(\"PX\").arg(ttl);
+            }
+            cmd.query_async(con).await
+        }",
+    )]);
+    assert_eq!(
+        found,
+        ["set: redis SET `<key>` value v if absent with an expiry when v is there -> v"]
+    );
+}
+
+#[test]
+fn options_are_read_through_builders_and_functions() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "use redis::{AsyncCommands, ExistenceCheck, SetExpiry, SetOptions};
+        fn once() -> SetOptions {
+            SetOptions::default().conditional_set(ExistenceCheck::NX).with_expiration(SetExpiry::EX(30))
+        }
+        pub async fn a(con: &mut redis::aio::ConnectionManager) -> redis::RedisResult<bool> {
+            con.set_options(\"a\", 1, once()).await
+        }
+        pub async fn b(con: &mut redis::aio::ConnectionManager) -> redis::RedisResult<bool> {
+            let options = SetOptions::default().conditional_set(ExistenceCheck::NX);
+            con.set_options(\"b\", 1, options).await
+        }",
+    )]);
+    assert_eq!(
+        found,
+        [
+            "a: redis SET `a` value v if absent for 30000 ms -> v",
+            "b: redis SET `b` value v if absent -> v",
+        ]
+    );
+}
+
+#[test]
+fn an_atomic_pipeline_is_one_batch_and_ignored_replies_are_lost() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "pub async fn take(con: &mut redis::aio::ConnectionManager, id: u64) -> redis::RedisResult<bool> {
+            let (won,): (bool,) = redis::pipe()
+                .atomic()
+                .set_nx(format!(\"job:{id}\"), 1)
+                .expire(format!(\"job:{id}\"), 30)
+                .ignore()
+                .query_async(con)
+                .await?;
+            Ok(won)
+        }",
+    )]);
+    let lines: Vec<&str> = found.iter().map(String::as_str).collect();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let (first, second) = (lines.first().unwrap(), lines.last().unwrap());
+    assert!(
+        first.starts_with("take: redis SETNX `job:<id>` value v if absent in atomic batch"),
+        "{first}"
+    );
+    assert!(first.ends_with("-> v"), "{first}");
+    assert!(
+        second.starts_with("take: redis EXPIRE `job:<id>` for 30000 ms in atomic batch"),
+        "{second}"
+    );
+    assert!(second.ends_with("-> nothing"), "{second}");
+}
+
+#[test]
+fn scripts_are_found_through_statics_and_files() {
+    let found = effects(&[
+        (
+            "src/lib.rs",
+            "use std::sync::LazyLock;
+            static RELEASE: LazyLock<redis::Script> = LazyLock::new(|| redis::Script::new(include_str!(\"release.lua\")));
+            pub async fn release(con: &mut redis::aio::ConnectionManager, token: &str) -> redis::RedisResult<i64> {
+                RELEASE.key(\"lock:a\").arg(token).invoke_async(con).await
+            }
+            pub async fn raw(con: &mut redis::aio::ConnectionManager, token: &str) -> redis::RedisResult<i64> {
+                redis::cmd(\"EVAL\").arg(\"return redis.call('DEL', KEYS[1])\").arg(1).arg(\"lock:b\").arg(token).query_async(con).await
+            }",
+        ),
+        ("src/release.lua", "return redis.call('DEL', KEYS[1])"),
+    ]);
+    assert_eq!(
+        found,
+        [
+            "release: script EVALSHA, then EVAL of body 3; `lock:a`; arguments [v] -> v",
+            "raw: script EVAL of body 4; `lock:b`; arguments [v] -> v",
+            "release.lua: redis DEL `<KEYS[1]>` in atomic batch 0 -> v",
+            ": redis DEL `<KEYS[1]>` in atomic batch 0 -> v",
+        ]
+    );
+}
+
+#[test]
+fn builders_become_statements() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "use diesel::prelude::*;
+        diesel::table! { lots (id) { id -> Int8, qty -> Int4, revision -> Int8, } }
+        pub fn take(conn: &mut diesel::PgConnection, lot: i64, n: i32, seen: i64) -> QueryResult<usize> {
+            let target = lots::table.filter(lots::id.eq(lot)).filter(lots::qty.ge(n));
+            diesel::update(target)
+                .filter(lots::revision.eq(seen))
+                .set((lots::qty.eq(lots::qty - n), lots::revision.eq(seen + 1)))
+                .execute(conn)
+        }",
+    )]);
+    assert_eq!(
+        found,
+        [
+            "take: sql UPDATE lots SET qty = qty - ?, revision = ? WHERE id, qty, revision; bound [v, v, v, v, v]; on Connection; zero rows: count -> v"
+        ]
+    );
+}
+
+#[test]
+fn external_calls_know_their_limit_and_their_key() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "use std::time::Duration;
+        pub struct Pay { client: reqwest::Client }
+        impl Pay {
+            pub fn new() -> Self {
+                let client = reqwest::Client::builder().timeout(Duration::from_secs(5)).build().unwrap();
+                Self { client }
+            }
+            pub async fn charge(&self, id: &str) -> reqwest::Result<()> {
+                self.client.post(\"https://pay.example/charges\").header(\"Idempotency-Key\", id).send().await?;
+                Ok(())
+            }
+        }
+        pub async fn plain(id: u64) -> reqwest::Result<()> {
+            let client = reqwest::Client::new();
+            client.get(format!(\"https://x.example/{id}\")).send().await?;
+            Ok(())
+        }",
+    )]);
+    assert_eq!(
+        found,
+        [
+            "Pay::charge: external HTTP POST `https://pay.example/charges`; timeout 5000 ms, idempotency key -> v",
+            "plain: external HTTP GET `https://x.example/<id>`; no timeout -> v",
+        ]
+    );
+}
+
+#[test]
+fn every_effect_of_a_script_run_points_at_bodies_that_are_there() {
+    let text = "pub async fn f(con: &mut redis::aio::ConnectionManager) -> redis::RedisResult<i64> {
+        redis::Script::new(\"return redis.call('INCR', KEYS[1])\").key(\"n\").invoke_async(con).await
+    }";
+    let tree = Tree::from_texts(vec![("src/lib.rs".to_owned(), Language::Rust, text.to_owned())]);
+    let program = Program::build(Arc::new(tree), Settings::default());
+    let scripts: Vec<BodyId> = program
+        .effects(BodyId(0))
+        .iter()
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::Script(call) => Some(call.scripts.clone()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(scripts.len(), 1);
+    assert!(scripts.iter().all(|script| program.body(*script).is_some()));
+    assert!(scripts.iter().all(|script| !program.effects(*script).is_empty()));
+}
