@@ -38,9 +38,7 @@ impl Frontend for LuaFrontend {
             index::Item::Callback(node) => {
                 lower::lower(&text, &script.source, root, &lower::Part::Callback(node))
             }
-            index::Item::Embedded(node) => {
-                lower_embedded(&literal::decode(&text, node.start_byte(), node.end_byte()))
-            }
+            index::Item::Embedded(node) => lower_embedded(&index::written(&text, node)),
         };
         if position > 0 && !matches!(item, index::Item::Embedded(_)) {
             // What is wrong around the callbacks is said once, with the first of them.

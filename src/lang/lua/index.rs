@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::{include, literal, looks_like_script, parse};
 use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef};
-use crate::ir::value::Text;
+use crate::ir::value::{HOLE, Text};
 use crate::lang::cursor;
 use crate::source::{SourceFile, Span, Tree};
 
@@ -83,7 +83,7 @@ pub fn find<'t>(text: &Text, script: &'t parse::Script, function: &Function) -> 
             return Item::Callback(found.callback);
         }
         let place = literal::place(text, node.start_byte(), node.end_byte());
-        if node.kind() == "string" && place == function.span {
+        if matches!(node.kind(), "string" | "binary_expression") && place == function.span {
             return Item::Embedded(node);
         }
     }
@@ -172,23 +172,58 @@ fn is_fragment(path: &str, root: Node<'_>, code: &Code) -> bool {
     includes || shared || (!code.keys && cursor::children(root).iter().all(defines))
 }
 
-/// Strings of another program that are scripts.
+/// Strings of another program that are scripts, pieces joined by `..` included.
 fn embedded<'t>(path: &str, root: Node<'t>, source: &str, text: &Text) -> Vec<Found<'t>> {
-    let strings = cursor::descendants(root).filter(|node| node.kind() == "string");
-    strings
-        .filter(|node| looks_like_script(&content(text, *node)))
-        .map(|node| {
-            let name = bound_name(node, source);
-            let name_node = name.unwrap_or(node);
-            let name =
-                name.and_then(|name| source.get(name.byte_range())).unwrap_or(file_name(path));
-            Found { name: name.to_owned(), name_node: Some(name_node), node }
-        })
-        .collect()
+    let mut read = 0;
+    let mut found = Vec::new();
+    for node in cursor::descendants(root) {
+        let joined = node.kind() == "binary_expression" && cursor::has_token(node, "..");
+        if node.start_byte() < read || !(joined || node.kind() == "string") {
+            continue;
+        }
+        read = node.end_byte();
+        if !looks_like_script(&written(text, node).content) {
+            continue;
+        }
+        let name = bound_name(node);
+        let name_node = name.unwrap_or(node);
+        let name = name.and_then(|name| source.get(name.byte_range())).unwrap_or(file_name(path));
+        found.push(Found { name: name.to_owned(), name_node: Some(name_node), node });
+    }
+    found
+}
+
+/// What a string, or strings joined by `..`, say; a hole where something else is joined.
+pub fn written(text: &Text, node: Node<'_>) -> Text {
+    if node.kind() == "string" {
+        return literal::decode(text, node.start_byte(), node.end_byte());
+    }
+    let mut whole = Text { content: String::new(), runs: Vec::new() };
+    let mut rest = Some(node);
+    while let Some(next) = rest.take() {
+        let joined = next.kind() == "binary_expression" && cursor::has_token(next, "..");
+        let piece = if joined { next.child_by_field_name("left") } else { Some(next) };
+        rest = if joined { next.child_by_field_name("right") } else { None };
+        let Some(piece) = piece else { continue };
+        let piece = match piece.kind() {
+            "string" => literal::decode(text, piece.start_byte(), piece.end_byte()),
+            _ => {
+                let place = literal::place(text, piece.start_byte(), piece.end_byte());
+                Text::verbatim(HOLE, place)
+            }
+        };
+        let at = literal::offset(whole.content.len());
+        whole.runs.extend(piece.runs.iter().map(|(from, span)| (at + from, *span)));
+        whole.content.push_str(&piece.content);
+    }
+    if whole.runs.is_empty() {
+        whole.runs.push((0, literal::place(text, node.start_byte(), node.start_byte())));
+    }
+    whole
 }
 
 /// The variable or field that a string is assigned to.
-fn bound_name<'t>(string: Node<'t>, _source: &str) -> Option<Node<'t>> {
+fn bound_name(string: Node<'_>) -> Option<Node<'_>> {
     let list = string.parent()?;
     if list.kind() == "field" {
         return list.child_by_field_name("name").filter(|name| name.kind() == "identifier");

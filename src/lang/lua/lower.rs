@@ -30,6 +30,7 @@ use crate::lang::cursor;
 use crate::source::Span;
 
 mod call;
+mod compact;
 mod expression;
 mod flow;
 mod function;
@@ -70,6 +71,7 @@ pub fn lower<'t>(text: &'t Text, source: &'t str, root: Node<'t>, part: &Part<'t
         lowerer.callback(*node);
     }
     lowerer.leave(None, Exit::Tail, span);
+    lowerer.bodies.iter_mut().for_each(compact::compact);
     Lowered { bodies: lowerer.bodies, problems: lowerer.problems }
 }
 
