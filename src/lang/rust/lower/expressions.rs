@@ -76,10 +76,12 @@ impl Lowerer<'_> {
             Expr::Unary(of) => self.unary(of),
             Expr::Unsafe(of) => self.block(&of.block),
             Expr::While(of) => self.while_(of),
-            Expr::Yield(of) => match &of.expr {
-                Some(value) => self.expression(value),
-                None => self.frame.unit(),
-            },
+            Expr::Yield(of) => {
+                if let Some(value) = &of.expr {
+                    self.operand(value);
+                }
+                self.frame.unit()
+            }
             other => {
                 let span = self.span_of(other);
                 self.unknown(span)

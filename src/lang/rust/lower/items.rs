@@ -15,23 +15,32 @@ struct Initialiser(syn::Expr);
 impl Parse for Initialiser {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         while !input.is_empty() {
+            // An `=` inside of a type (`Iterator<Item = T>`) has no whole expression behind it.
             if input.peek(syn::Token![=]) && !input.peek(syn::Token![==]) {
-                input.parse::<syn::Token![=]>()?;
-                let expr = input.parse()?;
-                // What follows (`;`) is no part of the value.
-                input.step(|cursor| {
-                    let mut rest = *cursor;
-                    while let Some((_, next)) = rest.token_tree() {
-                        rest = next;
-                    }
-                    Ok(((), rest))
-                })?;
-                return Ok(Self(expr));
+                let fork = input.fork();
+                fork.parse::<syn::Token![=]>()?;
+                if let Ok(expr) = fork.parse()
+                    && (fork.is_empty() || fork.peek(syn::Token![;]))
+                {
+                    skip_rest(input)?;
+                    return Ok(Self(expr));
+                }
             }
             input.parse::<TokenTree>()?;
         }
         Err(input.error("expected a value"))
     }
+}
+
+/// What follows the value (`;`) is no part of it.
+fn skip_rest(input: ParseStream<'_>) -> syn::Result<()> {
+    input.step(|cursor| {
+        let mut rest = *cursor;
+        while let Some((_, next)) = rest.token_tree() {
+            rest = next;
+        }
+        Ok(((), rest))
+    })
 }
 
 impl Lowerer<'_> {
@@ -62,7 +71,7 @@ impl Lowerer<'_> {
                 syn::FnArg::Receiver(receiver) => {
                     let span = self.place.span(receiver.self_token.span);
                     let value = self.value(ValueKind::Receiver, span);
-                    let owned = matches!(receiver.kind, syn::ReceiverKind::Value);
+                    let owned = owns(&receiver.kind);
                     self.label(value, "self");
                     self.frame.declare("self", value, owned);
                 }
@@ -118,6 +127,18 @@ impl Lowerer<'_> {
         let span = self.span_of(&expr);
         self.tail(value, span);
         Ok(())
+    }
+}
+
+/// Whether a method has to drop its receiver.
+fn owns(kind: &syn::ReceiverKind) -> bool {
+    match kind {
+        syn::ReceiverKind::Value => true,
+        syn::ReceiverKind::Typed(_, ty) => match &**ty {
+            syn::Type::Path(of) => of.path.segments.last().is_some_and(|last| last.ident == "Box"),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -8,7 +8,7 @@ use syn::{Block, Expr};
 use super::super::types;
 use super::calls::{Places, unnamed};
 use super::{Lowerer, MAX_MACRO_DEPTH};
-use crate::ir::body::{Argument, Call, Callee, Exit, Terminator};
+use crate::ir::body::{Argument, BodyKind, Call, Callee, Exit, Terminator};
 use crate::ir::index::Path;
 use crate::ir::value::{Conversion, Operator, ValueId, ValueKind};
 use crate::source::Span;
@@ -69,6 +69,11 @@ impl Lowerer<'_> {
             "try_join" => self.join_macro(of, true),
             "json" => Some(self.json(of)),
             "dbg" | "pin" | "pin_mut" => self.same(of),
+            "stream" | "try_stream" => self.stream(of),
+            // Tokens that are data here; they run elsewhere, or nowhere.
+            "stringify" | "quote" | "quote_spanned" | "parse_quote" => {
+                Some(self.macro_operation(of, Vec::new()))
+            }
             name if messages::logs(name) => self.log(of),
             name if is_query(name) => self.query(of),
             _ => None,
@@ -171,6 +176,17 @@ impl Lowerer<'_> {
         // `pin! { let task = …; }` declares in the scope around.
         let statements = Block::parse_within.parse2(of.tokens.clone()).ok()?;
         Some(self.statements(&statements))
+    }
+
+    /// A stream of values is made where it is waited for, as an async block is run.
+    fn stream(&mut self, of: &Invocation<'_>) -> Option<ValueId> {
+        let statements = Block::parse_within.parse2(of.tokens.clone()).ok()?;
+        let span = of.places.whole;
+        let index = self.nested(BodyKind::Async, span, true, |lowerer| {
+            let value = lowerer.statements(&statements);
+            lowerer.tail(value, span);
+        });
+        Some(self.value(ValueKind::Async(index), span))
     }
 
     fn panic(&mut self, of: &Invocation<'_>) -> Option<ValueId> {
