@@ -169,3 +169,72 @@ fn is_test_folder(file: &SourceFile) -> bool {
     let mut folders = file.path.split('/').rev().skip(1);
     folders.any(|folder| matches!(folder, "tests" | "test" | "testdata" | "spec"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::{Confidence, Severity};
+    use crate::source::Tree;
+
+    const SOURCE: &str = "\
+// leaselint: allow(unconditional-del) -- the whole function
+#[inline]
+fn release(con: &mut Connection) {
+    con
+        .del(1);
+}
+
+fn other(con: &mut Connection) {
+    // leaselint: allow(unconditional-del) -- the whole chain
+    con
+        .del(2);
+    con.del(3);
+}
+
+#[cfg(test)]
+mod tests {
+    fn clean_up(con: &mut Connection) {
+        con.del(4);
+    }
+}
+";
+
+    /// What is left of findings at each `del`, by the digit in its parentheses.
+    fn left(settings: &Settings, confidence: Confidence) -> (String, usize) {
+        let text = SOURCE.to_owned();
+        let tree = Tree::from_texts(vec![("src/a.rs".into(), Language::Rust, text)]);
+        let file = Arc::clone(&tree.files()[0]);
+        let program = Program::build(Arc::new(tree), settings.clone());
+        let rule = rules::find("unconditional-del").unwrap();
+        let findings = SOURCE.match_indices("del(").map(|(at, _)| {
+            let start = u32::try_from(at).unwrap();
+            rule.finding(Span::new(file.id, start, start + 5), "x").confidence(confidence)
+        });
+        let filtered = apply(findings.collect(), &program, settings);
+        let digit = |finding: &Finding| file.slice(finding.primary).chars().last().unwrap();
+        (filtered.shown.iter().map(digit).collect(), filtered.allowed)
+    }
+
+    #[test]
+    fn an_allow_reaches_an_item_or_a_statement_and_tests_are_left_alone() {
+        assert_eq!(left(&Settings::default(), Confidence::High), ("3".to_owned(), 2));
+        let all = Settings { include_tests: true, ..Settings::default() };
+        assert_eq!(left(&all, Confidence::High), ("34".to_owned(), 2));
+    }
+
+    #[test]
+    fn what_is_not_sure_or_not_bad_enough_is_hidden() {
+        assert_eq!(left(&Settings::default(), Confidence::Low).0, "");
+        let low = Settings { min_confidence: Some(Confidence::Low), ..Settings::default() };
+        assert_eq!(left(&low, Confidence::Low).0, "3");
+        let note = [("unconditional-del".to_owned(), Severity::Note)].into();
+        let warnings = Settings {
+            severity: note,
+            min_severity: Some(Severity::Warning),
+            ..Settings::default()
+        };
+        assert_eq!(left(&warnings, Confidence::High).0, "");
+    }
+}

@@ -1,5 +1,7 @@
 //! The only test binary: one link step. `UPDATE=1 cargo test` rewrites what is generated.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
 mod marks;
 
 mod cli;
@@ -24,7 +26,6 @@ const UNFINISHED: &[&str] = &[
     "pii-in-key",
     "cross-slot-keys",
     "undeclared-script-key",
-    "syntax-error",
 ];
 
 /// Fixtures that are no rule's own and do not hold yet.

@@ -46,10 +46,10 @@ fn discover(start: &Path) -> Result<(Settings, String), Failure> {
             return Ok((read(&file)?, file.display().to_string()));
         }
         let manifest = folder.join("Cargo.toml");
-        if manifest.is_file() {
-            if let Some(settings) = read_manifest(&manifest)? {
-                return Ok((settings, manifest.display().to_string()));
-            }
+        if manifest.is_file()
+            && let Some(settings) = read_manifest(&manifest)?
+        {
+            return Ok((settings, manifest.display().to_string()));
         }
         if top.is_none_or(|top| top == folder) {
             break;

@@ -18,7 +18,7 @@ use super::{Report, Style, clean, tally};
 use crate::config::Severity;
 use crate::finding::Finding;
 use crate::rules;
-use crate::source::{FileId, SourceFile, Span, Tree};
+use crate::source::{FileId, Skipped, SourceFile, Span, Tree};
 
 /// How wide lines may grow, whatever the terminal: the same bytes everywhere.
 const WIDTH: usize = 110;
@@ -40,12 +40,24 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
         }
         writeln!(out)?;
     }
-    for skipped in report.skipped {
+    for skipped in report.skipped.iter().filter(|skipped| !is_shown(skipped, report)) {
         let place = skipped.place.map(|at| format!(":{}:{}", at.line, at.column));
         let (path, place) = (clean(&skipped.path), place.unwrap_or_default());
         writeln!(out, "not linted in full: {path}{place}: {}", clean(&skipped.reason))?;
     }
     writeln!(out, "{}", sum(report))
+}
+
+/// Whether a finding already says that this place was not read.
+fn is_shown(skipped: &Skipped, report: &Report<'_>) -> bool {
+    report.findings.iter().any(|finding| {
+        let file = report.tree.file(finding.primary.file);
+        file.is_some_and(|file| {
+            file.path == skipped.path
+                && finding.message == skipped.reason
+                && Some(file.position(finding.primary.start)) == skipped.place
+        })
+    })
 }
 
 fn handler(style: Style) -> GraphicalReportHandler {
