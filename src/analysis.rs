@@ -1,21 +1,98 @@
 //! The questions a rule may ask of the program.
+//!
+//! Each question says which way it errs. *Held* is may: one path is enough. *Owner-checked* is
+//! must: every path. *Released* is per path. Where a lease, token or guard goes to a call that is
+//! not resolved it escapes, and claims end there.
 
-use crate::link::Program;
-
+pub mod callgraph;
+pub mod expiry;
 pub mod guard;
+pub mod identity;
+pub mod lease;
+pub mod lifted;
+pub mod lock_words;
+pub mod outcome;
+pub mod personal;
+pub mod reach;
+pub mod region;
+pub mod result_use;
 pub mod row_guard;
 pub mod schema;
+pub mod slots;
+pub mod steps;
+pub mod writes;
+
+use crate::config::words::Words;
+use crate::ir::effect::{BodyId, Effect, RedisCommand, Site};
+use crate::link::Program;
 
 /// A linked program with everything that was found out about it. Rules see this and nothing below.
 pub struct Analysis<'p> {
     /// The program.
     pub program: &'p Program,
+    /// Which bodies run where.
+    pub graph: callgraph::CallGraph,
+    /// Which keys are leases.
+    pub leases: lease::Leases,
+    /// Where leases may be held.
+    pub regions: region::Regions,
+    /// Which external calls can be reached.
+    pub reach: reach::Reach,
+    /// The tables that migrations leave.
+    pub schemas: schema::Schemas,
+    /// Word lists, the settings' own words included.
+    pub words: Words,
 }
 
 impl<'p> Analysis<'p> {
     /// Analyses a program.
     #[must_use]
     pub fn new(program: &'p Program) -> Self {
-        Self { program }
+        let graph = callgraph::CallGraph::new(program);
+        let leases = lease::Leases::new(program, &graph);
+        let regions = region::Regions::new(program, &graph, &leases);
+        let reach = reach::Reach::new(program, &graph);
+        let schemas = schema::Schemas::of(program);
+        let (words, _) = Words::built_in().extended(&program.settings.words);
+        Self { program, graph, leases, regions, reach, schemas, words }
+    }
+
+    /// All effects of the program in body order.
+    pub fn effects(&self) -> impl Iterator<Item = &'p Effect> {
+        let program = self.program;
+        program.bodies.iter().flat_map(move |body| program.effects(body.id))
+    }
+
+    /// The effect of a key use.
+    #[must_use]
+    pub fn effect_of(&self, key_use: &lease::KeyUse) -> Option<&'p Effect> {
+        self.program.effects(key_use.site.body).get(key_use.effect)
+    }
+
+    /// The Redis command of a key use; `None` for a library's call.
+    #[must_use]
+    pub fn command_of(&self, key_use: &lease::KeyUse) -> Option<(&'p Effect, &'p RedisCommand)> {
+        let effect = self.effect_of(key_use)?;
+        match &effect.kind {
+            crate::ir::effect::EffectKind::Redis(command) => Some((effect, command)),
+            _ => None,
+        }
+    }
+
+    /// The qualified name of the function around a body, for findings.
+    #[must_use]
+    pub fn function_name(&self, body: BodyId) -> Option<String> {
+        Some(self.program.qualified_name(body)).filter(|name| !name.is_empty())
+    }
+
+    /// The place of an operation, as a finding shows it: the called name.
+    #[must_use]
+    pub fn place(&self, site: Site) -> Option<crate::source::Span> {
+        let body = &self.program.body(site.body)?.body;
+        let behind = callgraph::call_behind(body, site.op);
+        match body.call(behind) {
+            Some(call) => Some(call.name_span),
+            None => Some(body.op(site.op)?.span),
+        }
     }
 }

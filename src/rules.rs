@@ -22,6 +22,8 @@ macro_rules! rule {
     };
 }
 
+/// What nearly every rule names.
+mod prelude;
 /// The front matter of a rule's page.
 pub mod page;
 /// Which rule stands where several hold at one place.

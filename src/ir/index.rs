@@ -3,8 +3,8 @@
 //! An index is cheap to make and cheap to keep: it holds no syntax tree. [`ItemId`] numbers what
 //! can be lowered later (functions, constants, scripts).
 
-use crate::source::{FileId, Span};
 use super::body::Problem;
+use crate::source::{FileId, Span};
 
 /// A lowerable item of one file: a position in [`FileIndex::functions`] or
 /// [`FileIndex::constants`].

@@ -343,8 +343,10 @@ mod tests {
 
     #[test]
     fn a_tag_with_the_same_hole_shares_and_without_it_differs() {
-        let tagged = |suffix: &str| KeyTemplate::new([text("q:{"), hole("n"), text("}:"), text(suffix)]);
-        let plain = |suffix: &str| KeyTemplate::new([text("q:"), hole("n"), text(":"), text(suffix)]);
+        let tagged =
+            |suffix: &str| KeyTemplate::new([text("q:{"), hole("n"), text("}:"), text(suffix)]);
+        let plain =
+            |suffix: &str| KeyTemplate::new([text("q:"), hole("n"), text(":"), text(suffix)]);
         assert_eq!(tagged("a").slot_relation(&tagged("b")), SlotRelation::MustShare);
         assert_eq!(plain("a").slot_relation(&plain("b")), SlotRelation::MustDiffer);
         assert_eq!(plain("a").slot_relation(&plain("a")), SlotRelation::MustShare);

@@ -294,7 +294,9 @@ impl Expression {
                 left.columns().into_iter().chain(right.columns()).collect()
             }
             Self::Call { arguments, .. } => arguments.iter().flat_map(Self::columns).collect(),
-            Self::Subquery(names) | Self::Other(names) => names.iter().map(String::as_str).collect(),
+            Self::Subquery(names) | Self::Other(names) => {
+                names.iter().map(String::as_str).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -15,8 +15,8 @@ use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
 use crate::ir::value::{
     Adapter, Conversion, HOLE, Literal, TemplatePart, Text, ValueId, ValueKind,
 };
-use crate::link::names::Named;
 use crate::link::Program;
+use crate::link::names::Named;
 
 mod calls;
 mod fields;
@@ -173,7 +173,9 @@ impl Program {
         for _ in 0..MOST_STEPS {
             let Some(body) = self.body(body_id) else { break };
             match body.body.kind(value) {
-                ValueKind::Converted { value: inner, .. } | ValueKind::Awaited(inner) => value = *inner,
+                ValueKind::Converted { value: inner, .. } | ValueKind::Awaited(inner) => {
+                    value = *inner
+                }
                 ValueKind::Payload { of, variant, .. } if is_success(variant) => value = *of,
                 ValueKind::Adapted { value: inner, adapter, .. } if keeps_success(*adapter) => {
                     value = *inner;
@@ -227,7 +229,11 @@ impl<'f> Frame<'f> {
     }
 
     pub(crate) fn nested(&'f self, body: BodyId, arguments: &'f [ValueId]) -> Self {
-        Self { body, entered: Some(Entry::Nested { outer: self, arguments }), depth: self.depth + 1 }
+        Self {
+            body,
+            entered: Some(Entry::Nested { outer: self, arguments }),
+            depth: self.depth + 1,
+        }
     }
 }
 
@@ -261,14 +267,18 @@ impl<'p> Evaluator<'p> {
     fn text_inner(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<Vec<Segments>> {
         let body = self.body_of(frame)?;
         match body.kind(value) {
-            ValueKind::Literal(literal) => literal_text(literal, body, value).map(|text| vec![vec![text]]),
+            ValueKind::Literal(literal) => {
+                literal_text(literal, body, value).map(|text| vec![vec![text]])
+            }
             ValueKind::Template(parts) => Some(self.template_text(frame, parts)),
             ValueKind::Converted { value: inner, conversion } => {
                 self.converted_text(frame, *inner, *conversion)
             }
             ValueKind::Parameter(index) => self.parameter_text(frame, *index),
             ValueKind::Receiver => match frame.entered? {
-                Entry::Call { outer, receiver: Some(receiver), .. } => Some(self.text(outer, receiver)),
+                Entry::Call { outer, receiver: Some(receiver), .. } => {
+                    Some(self.text(outer, receiver))
+                }
                 _ => self.displayed(frame, value),
             },
             ValueKind::Captured(outer) => {
@@ -277,7 +287,9 @@ impl<'p> Evaluator<'p> {
                     Some(Entry::Nested { outer: scope, .. }) if scope.body == parent => {
                         Some(self.text(scope, *outer))
                     }
-                    _ => Some(self.text(&Frame { depth: frame.depth, ..Frame::root(parent) }, *outer)),
+                    _ => Some(
+                        self.text(&Frame { depth: frame.depth, ..Frame::root(parent) }, *outer),
+                    ),
                 }
             }
             ValueKind::Path(path) => self.path_text(frame, path),
@@ -369,7 +381,11 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    fn path_text(&mut self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> Option<Vec<Segments>> {
+    fn path_text(
+        &mut self,
+        frame: &Frame<'_>,
+        path: &crate::ir::index::Path,
+    ) -> Option<Vec<Segments>> {
         match self.program.resolve(frame.body, path) {
             Named::Constant(id) => {
                 let body = self.program.constant_body(id)?;
@@ -409,7 +425,9 @@ impl<'p> Evaluator<'p> {
                     ValueKind::Closure(_) => self.closure_text(frame, argument?, &[])?,
                     _ => self.text(frame, argument?),
                 };
-                all.extend(default.into_iter().filter(|other| !all.contains(other)).collect::<Vec<_>>());
+                all.extend(
+                    default.into_iter().filter(|other| !all.contains(other)).collect::<Vec<_>>(),
+                );
                 Some(all)
             }
             _ => None,
@@ -523,7 +541,8 @@ fn flatten(segments: Segments) -> Option<Text> {
 
 /// A field path with its first part replaced.
 fn rebase(path: &str, root: impl FnOnce(&str) -> Option<String>) -> Option<String> {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let (first, rest) =
+        path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let root = root(first)?;
     Some(rest.map_or_else(|| root.clone(), |rest| format!("{root}.{rest}")))
 }

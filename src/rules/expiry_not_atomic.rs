@@ -1,8 +1,65 @@
-//! The expiry of a lease is set by a second command.
+//! A key is taken by one command and given its expiry by another.
 
-use crate::analysis::Analysis;
-use crate::finding::Findings;
+use super::prelude::*;
 
 rule!("expiry-not-atomic", check);
 
-fn check(_analysis: &Analysis<'_>, _findings: &mut Findings) {}
+fn check(analysis: &Analysis, out: &mut Findings) {
+    for (_, acquire) in analysis.leases.acquires() {
+        if acquire.library || analysis.expires_in_script(acquire) || is_script(analysis, acquire) {
+            continue;
+        }
+        if let Some((_, expire)) = analysis.later_expiry(acquire) {
+            report(analysis, acquire, expire, out);
+        }
+    }
+}
+
+fn is_script(analysis: &Analysis, acquire: &KeyUse) -> bool {
+    analysis.effect_of(acquire).is_some_and(|effect| effect.client == "lua")
+}
+
+fn report(analysis: &Analysis, acquire: &KeyUse, expire: &KeyUse, out: &mut Findings) {
+    let (Some((effect, command)), Some((late, expiring))) =
+        (analysis.command_of(acquire), analysis.command_of(expire))
+    else {
+        return;
+    };
+    let class = analysis.leases.class(acquire);
+    let key = key_name(analysis, acquire);
+    let batched = command.batch.is_some() && command.batch == expiring.batch;
+    let message = match batched {
+        true => format!(
+            "`{}` follows `{}` on {key} in one batch: it also runs when the key was not won",
+            expiring.name, command.name
+        ),
+        false => format!(
+            "{key} is taken by `{}` and gets its expiry only from a later `{}`",
+            command.name, expiring.name
+        ),
+    };
+    let mut finding = RULE
+        .finding(effect.span, message)
+        .confidence(class.confidence.max(Confidence::Medium))
+        .help(help(&effect.client))
+        .step(effect.span, "the key is taken here without an expiry")
+        .subject(key)
+        .function(analysis.function_name(acquire.site.body));
+    if let Some(identified) = analysis.leases.telling_identity(acquire) {
+        finding = finding.steps(analysis.via_steps(identified));
+    }
+    out.report(
+        finding.step(late.span, "the expiry comes here; a crash before it leaves the key for ever"),
+    );
+}
+
+fn help(client: &str) -> &'static str {
+    match client {
+        "fred" => {
+            "take the key and its expiry in one command: `client.set(key, token, Some(Expiration::PX(30_000)), Some(SetOptions::NX), false)`"
+        }
+        _ => {
+            "take the key and its expiry in one command: `redis::cmd(\"SET\").arg(key).arg(token).arg(\"NX\").arg(\"PX\").arg(30_000)`"
+        }
+    }
+}

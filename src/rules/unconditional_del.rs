@@ -1,8 +1,42 @@
-//! A lease is released with no check of its owner.
+//! A lease is deleted without asking who holds it.
 
-use crate::analysis::Analysis;
-use crate::finding::Findings;
+use super::prelude::*;
 
 rule!("unconditional-del", check);
 
-fn check(_analysis: &Analysis<'_>, _findings: &mut Findings) {}
+fn check(analysis: &Analysis, out: &mut Findings) {
+    for (_, release) in analysis.leases.releases() {
+        if release.owner == OwnerProof::None && !release.library {
+            report(analysis, release, out);
+        }
+    }
+}
+
+fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
+    let class = analysis.leases.class(release);
+    let Some((effect, command)) = analysis.command_of(release) else { return };
+    if class.kind != KeyKind::Lease {
+        return;
+    }
+    let key = key_name(analysis, release);
+    let forced = is_forced(analysis, release);
+    let severity = if forced { Severity::Note } else { Severity::Error };
+    let message = format!("`{}` deletes the lease {key} whoever holds it", command.name);
+    out.report(
+        RULE.finding(effect.span, message)
+            .severity(severity)
+            .confidence(class.confidence)
+            .help(release_help(&effect.client))
+            .steps(analysis.acquire_step(release))
+            .steps(analysis.key_steps(release))
+            .step(effect.span, "deleted here without comparing the owner token")
+            .steps(analysis.compared_step(release))
+            .subject(key)
+            .function(analysis.function_name(release.site.body)),
+    );
+}
+
+/// Whether the function says that it takes the lease away on purpose.
+fn is_forced(analysis: &Analysis, release: &KeyUse) -> bool {
+    analysis.function_name(release.site.body).is_some_and(|name| has_force_word(&name))
+}

@@ -1,8 +1,52 @@
-//! A lease is renewed with no check of its owner.
+//! A lease gets a new expiry without asking who holds it.
 
-use crate::analysis::Analysis;
-use crate::finding::Findings;
+use super::prelude::*;
 
 rule!("unconditional-pexpire", check);
 
-fn check(_analysis: &Analysis<'_>, _findings: &mut Findings) {}
+fn check(analysis: &Analysis, out: &mut Findings) {
+    for (_, renew) in analysis.leases.iter() {
+        let unchecked = matches!(renew.owner, OwnerProof::None | OwnerProof::Client(_));
+        if renew.action == Action::Renew && unchecked && !renew.library {
+            report(analysis, renew, out);
+        }
+    }
+}
+
+fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
+    let class = analysis.leases.class(renew);
+    let Some((effect, command)) = analysis.command_of(renew) else { return };
+    let only_first = command
+        .words
+        .iter()
+        .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
+    if class.kind != KeyKind::Lease || only_first || belongs_to_acquire(analysis, renew) {
+        return;
+    }
+    let key = key_name(analysis, renew);
+    let message = format!("`{}` renews the lease {key} whoever holds it", command.name);
+    let mut finding = RULE
+        .finding(effect.span, message)
+        .confidence(class.confidence)
+        .help(renew_help(&effect.client))
+        .steps(analysis.acquire_step(renew))
+        .steps(analysis.key_steps(renew));
+    if let OwnerProof::Client(compared) = renew.owner {
+        finding = finding.step(compared, "the owner is compared here, by a command of its own");
+    }
+    out.report(
+        finding
+            .step(effect.span, "renewed here without comparing the owner token in the same step")
+            .steps(analysis.compared_step(renew))
+            .subject(key)
+            .function(analysis.function_name(renew.site.body)),
+    );
+}
+
+/// Whether the expiry is the first one of an acquire that set none: `expiry-not-atomic`'s matter.
+fn belongs_to_acquire(analysis: &Analysis, renew: &KeyUse) -> bool {
+    let paired = analysis.leases.others(renew, Action::Acquire).any(|(_, acquire)| {
+        analysis.later_expiry(acquire).is_some_and(|(_, late)| late.site == renew.site)
+    });
+    paired || analysis.is_first_expiry(renew)
+}

@@ -9,8 +9,13 @@ use crate::link::Program;
 
 /// The arguments and receiver a call binds in a callee: a method called by path
 /// (`Lock::key(&lock)`) passes its receiver as the first argument.
-pub(crate) fn bind(program: &Program, callee: BodyId, call: &Call) -> (Vec<ValueId>, Option<ValueId>) {
-    let mut arguments: Vec<ValueId> = call.arguments.iter().map(|argument| argument.value).collect();
+pub(crate) fn bind(
+    program: &Program,
+    callee: BodyId,
+    call: &Call,
+) -> (Vec<ValueId>, Option<ValueId>) {
+    let mut arguments: Vec<ValueId> =
+        call.arguments.iter().map(|argument| argument.value).collect();
     let header = program.enclosing_function(callee).and_then(|id| program.function(id));
     let wants = header.is_some_and(|it| it.receiver != crate::ir::index::Receiver::None);
     if call.receiver.is_none() && wants && !arguments.is_empty() {
@@ -27,7 +32,8 @@ impl Evaluator<'_> {
         if let Some(targets) = self.program.targets(frame.body, op)
             && !targets.bodies.is_empty()
         {
-            let bodies: Vec<BodyId> = targets.bodies.iter().copied().take(MOST_ALTERNATIVES).collect();
+            let bodies: Vec<BodyId> =
+                targets.bodies.iter().copied().take(MOST_ALTERNATIVES).collect();
             return self.workspace_text(frame, call, &bodies);
         }
         let site = Site { body: frame.body, op };
@@ -105,12 +111,14 @@ impl Evaluator<'_> {
     /// Functions on text and sequences that every standard library has.
     fn text_function(&mut self, frame: &Frame<'_>, call: &Call) -> Option<Vec<Segments>> {
         let receiver = call.receiver?;
-        let arguments: Vec<ValueId> = call.arguments.iter().map(|argument| argument.value).collect();
+        let arguments: Vec<ValueId> =
+            call.arguments.iter().map(|argument| argument.value).collect();
         match (call.callee.name()?, arguments.as_slice()) {
             ("replace" | "replacen", [from, to, ..]) => self.replaced(frame, receiver, *from, *to),
-            ("iter" | "into_iter" | "iter_mut" | "collect" | "rev" | "peekable" | "as_bytes", []) => {
-                Some(self.text(frame, receiver))
-            }
+            (
+                "iter" | "into_iter" | "iter_mut" | "collect" | "rev" | "peekable" | "as_bytes",
+                [],
+            ) => Some(self.text(frame, receiver)),
             _ => None,
         }
     }
@@ -129,7 +137,8 @@ impl Evaluator<'_> {
         let filling = self.text(frame, to).into_iter().next()?;
         let mut all = self.text(frame, whole);
         for segments in &mut all {
-            *segments = segments.iter().flat_map(|segment| fill(segment, &needle, &filling)).collect();
+            *segments =
+                segments.iter().flat_map(|segment| fill(segment, &needle, &filling)).collect();
         }
         Some(all)
     }

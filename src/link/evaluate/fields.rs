@@ -147,17 +147,20 @@ impl Evaluator<'_> {
         for hole in holes_of(&mut all) {
             let field = format!("{}.{name}", path.as_deref().unwrap_or("?"));
             if !matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
-                hole.origin = Origin::Field(if literal { format!("{field}/{number}") } else { field });
+                hole.origin =
+                    Origin::Field(if literal { format!("{field}/{number}") } else { field });
             }
             number += 1;
         }
         // A field that is just a parameter of the constructor is better named by its own path.
-        let telling = literal || all.iter().flatten().any(|segment| match segment {
-            Segment::Hole(hole) => {
-                !hole.steps.is_empty() || matches!(hole.origin, Origin::Random(_) | Origin::Clock)
-            }
-            Segment::Text(_) => true,
-        });
+        let telling = literal
+            || all.iter().flatten().any(|segment| match segment {
+                Segment::Hole(hole) => {
+                    !hole.steps.is_empty()
+                        || matches!(hole.origin, Origin::Random(_) | Origin::Clock)
+                }
+                Segment::Text(_) => true,
+            });
         telling.then_some(all)
     }
 
@@ -178,7 +181,11 @@ impl Evaluator<'_> {
                     }
                     (ValueKind::List(values), None) => {
                         let values = values.clone();
-                        Some(self.alternatives(values, |evaluator, value| evaluator.text(frame, value)))
+                        Some(
+                            self.alternatives(values, |evaluator, value| {
+                                evaluator.text(frame, value)
+                            }),
+                        )
                     }
                     _ => None,
                 }

@@ -115,7 +115,9 @@ impl Evaluator<'_> {
             },
             ValueKind::Element { base, .. } => Some(format!("{}[]", inner(*base)?)),
             ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => inner(*value),
-            ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => inner(*value),
+            ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
+                inner(*value)
+            }
             ValueKind::Captured(outer) => {
                 let parent = self.program.body(frame.body)?.parent?;
                 self.path_within(&Frame::root(parent), *outer, depth + 1)
@@ -148,11 +150,14 @@ impl Evaluator<'_> {
             _ => {}
         }
         let Some(value) = body.value(value) else { return "?".to_owned() };
-        let source = self.program.tree.file(value.span.file).map_or("", |file| file.slice(value.span));
+        let source =
+            self.program.tree.file(value.span.file).map_or("", |file| file.slice(value.span));
         let line = source.split_whitespace().collect::<Vec<_>>().join(" ");
         let written = line.trim_start_matches(['&', '*']);
         match &value.name {
-            Some(name) if written.is_empty() || written.chars().count() > LONGEST_LABEL => name.clone(),
+            Some(name) if written.is_empty() || written.chars().count() > LONGEST_LABEL => {
+                name.clone()
+            }
             _ if written.is_empty() => "?".to_owned(),
             _ => written.chars().take(LONGEST_LABEL).collect(),
         }

@@ -43,7 +43,10 @@ fn locals_constants_and_key_builders() {
         }
         "#,
     );
-    assert_eq!(found, ["lock:order:<order>", "job:weekly", "lock:order:<order>:waiting", "x:a | x:b"]);
+    assert_eq!(
+        found,
+        ["lock:order:<order>", "job:weekly", "lock:order:<order>:waiting", "x:a | x:b"]
+    );
 }
 
 #[test]

@@ -47,6 +47,14 @@ impl Program {
         self.body_of_item(id.file, ItemId::Constant(id.index))
     }
 
+    /// The closures and async blocks written directly in a body.
+    pub fn nested_bodies(&self, body: BodyId) -> impl Iterator<Item = BodyId> {
+        let all = self.bodies.iter().skip(body.0 as usize + 1);
+        let own = self.body(body).map(|own| (own.file, own.item));
+        let same = all.take_while(move |it| Some((it.file, it.item)) == own && it.item.is_some());
+        same.filter(move |it| it.parent == Some(body)).map(|it| it.id)
+    }
+
     /// The method of a trait, by the trait's last name, that a type implements.
     #[must_use]
     pub fn trait_method(&self, ty: TypeId, trait_name: &str, method: &str) -> Option<FunctionId> {
@@ -59,8 +67,12 @@ impl Program {
         for index in self.files.iter().flatten() {
             for (at, function) in (0_u32..).zip(&index.functions) {
                 let id = FunctionId { file: index.file, index: at };
-                let (Some(owner), Some(of)) = (&function.owner, &function.of_trait) else { continue };
-                let (Some(ty), Some(name)) = (self.type_named(id, owner), of.last()) else { continue };
+                let (Some(owner), Some(of)) = (&function.owner, &function.of_trait) else {
+                    continue;
+                };
+                let (Some(ty), Some(name)) = (self.type_named(id, owner), of.last()) else {
+                    continue;
+                };
                 all.entry((ty, name.to_owned(), function.name.clone())).or_insert(id);
             }
         }

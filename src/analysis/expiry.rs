@@ -1,0 +1,300 @@
+//! When a lease key gets its expiry: with the acquire, later, on some paths, or never.
+
+use std::collections::BTreeSet;
+
+use super::Analysis;
+use super::lease::{Action, KeyUse, UseId};
+use super::outcome::Assumption;
+use crate::ir::body::{BlockId, Body, OpId, Terminator};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Expiry, Site};
+use crate::ir::value::{Literal, ValueId, ValueKind};
+use crate::link::Program;
+use crate::source::Span;
+
+/// A call that leaves the expiry out: the optional value is plainly absent.
+#[derive(Clone, Debug)]
+pub struct Omission {
+    /// The call from which the absent value comes.
+    pub site: Site,
+    /// The absent value, or the place where it should be.
+    pub span: Span,
+    /// Calls from there down to the command.
+    pub chain: Vec<Site>,
+}
+
+impl Analysis<'_> {
+    /// Whether an acquire plainly sets no expiry in its own command.
+    #[must_use]
+    pub fn never_expires(&self, acquire: &KeyUse) -> bool {
+        let Some((_, command)) = self.command_of(acquire) else { return false };
+        matches!(command.expiry, Expiry::None | Expiry::Keep)
+    }
+
+    /// A later expiry of the same key by a command of its own, in a run of the same function.
+    #[must_use]
+    pub fn later_expiry<'a>(&'a self, acquire: &'a KeyUse) -> Option<(UseId, &'a KeyUse)> {
+        if !self.never_expires(acquire) {
+            return None;
+        }
+        let sites = all_sites(acquire);
+        self.leases.others(acquire, Action::Renew).find(|(_, renew)| {
+            self.sets_expiry(renew)
+                && all_sites(renew)
+                    .iter()
+                    .any(|late| sites.iter().any(|early| comes_after(self.program, *early, *late)))
+        })
+    }
+
+    /// Whether a renewal is EXPIRE or a kin of it without NX.
+    fn sets_expiry(&self, renew: &KeyUse) -> bool {
+        let Some((_, command)) = self.command_of(renew) else { return false };
+        let only_first = command
+            .words
+            .iter()
+            .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
+        command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"]) && !only_first
+    }
+
+    /// Whether a script gives the key an expiry on every path on which its acquire won.
+    #[must_use]
+    pub fn expires_in_script(&self, acquire: &KeyUse) -> bool {
+        let Some((effect, _)) = self.command_of(acquire) else { return false };
+        if effect.client != "lua" {
+            return false;
+        }
+        let Some(own) = self.program.body(acquire.site.body) else { return false };
+        let expiring = self.expiring_ops(acquire);
+        !leaves_without(self.program, &own.body, acquire.site, self.leases.won(acquire), &expiring)
+    }
+
+    /// The operations of the same script that give the acquired key an expiry.
+    fn expiring_ops(&self, acquire: &KeyUse) -> BTreeSet<OpId> {
+        let Some(key) = &acquire.key else { return BTreeSet::new() };
+        let effects = self.program.effects(acquire.site.body).iter();
+        let sets = |effect: &&Effect| match &effect.kind {
+            EffectKind::Redis(command) => {
+                let expires = command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"])
+                    || matches!(command.expiry, Expiry::Set { .. } | Expiry::WhenPresent { .. });
+                expires && command.keys.iter().any(|it| it.template == key.template)
+            }
+            _ => false,
+        };
+        effects.filter(sets).map(|effect| effect.site.op).collect()
+    }
+
+    /// Whether an operation runs only where an acquire of the same key in the same body was won:
+    /// then its expiry is the first one, not a renewal.
+    #[must_use]
+    pub fn is_first_expiry(&self, renew: &KeyUse) -> bool {
+        let acquires = self.leases.others(renew, Action::Acquire);
+        acquires.into_iter().any(|(_, acquire)| {
+            all_sites(acquire).iter().any(|early| {
+                all_sites(renew).iter().any(|late| {
+                    early.body == late.body && self.only_when_won(acquire, *early, late.op)
+                })
+            })
+        })
+    }
+
+    /// Whether an operation can't be reached from a lost acquire.
+    fn only_when_won(&self, acquire: &KeyUse, early: Site, late: OpId) -> bool {
+        use super::outcome::Abstract;
+        let Some(own) = self.program.body(early.body) else { return false };
+        let (Some(from), Some(to)) = (block_of(&own.body, early.op), block_of(&own.body, late))
+        else {
+            return false;
+        };
+        if !comes_after(self.program, early, Site { body: early.body, op: late }) {
+            return false;
+        }
+        let lua = self.effect_of(acquire).is_some_and(|effect| effect.client == "lua");
+        let lost = Abstract::Reply(false);
+        let lost = if lua { lost } else { Abstract::Ok(Box::new(lost)) };
+        let op = super::callgraph::call_behind(&own.body, early.op);
+        let assumption = Assumption::new(self.program, early.body, op, lost);
+        from != to && !assumption.reachable(&own.body, from).contains(&to)
+    }
+
+    /// The calls that give no expiry to an acquire whose expiry depends on an optional value.
+    #[must_use]
+    pub fn omissions(&self, acquire: &KeyUse) -> Vec<Omission> {
+        let Some((_, command)) = self.command_of(acquire) else { return Vec::new() };
+        let Expiry::WhenPresent { decides } = command.expiry else { return Vec::new() };
+        let mut found = Vec::new();
+        absent_at(self.program, acquire.site.body, decides, Vec::new(), &mut found);
+        found
+    }
+}
+
+/// How many calls up an optional value is followed.
+const MOST_CALLS_UP: usize = 5;
+
+/// Follows an optional value up through callers to where it is plainly absent.
+fn absent_at(
+    program: &Program,
+    body: BodyId,
+    value: ValueId,
+    chain: Vec<Site>,
+    found: &mut Vec<Omission>,
+) {
+    if chain.len() > MOST_CALLS_UP || found.len() > 16 {
+        return;
+    }
+    let (body, value) = program.source_of(body, value);
+    let Some(own) = program.body(body) else { return };
+    match own.body.kind(value) {
+        ValueKind::Literal(Literal::Nothing) => {
+            push_omission(own.body.value(value).map(|v| v.span), chain, found)
+        }
+        ValueKind::Path(path) if path.last() == Some("None") => {
+            push_omission(own.body.value(value).map(|v| v.span), chain, found);
+        }
+        ValueKind::Parameter(index) => {
+            for site in program.callers(body).to_vec() {
+                let Some(argument) = argument_of(program, body, site, *index) else { continue };
+                let mut longer = vec![site];
+                longer.extend(chain.iter().copied());
+                absent_at(program, site.body, argument, longer, found);
+            }
+        }
+        ValueKind::Field { base, name } => {
+            absent_field(program, body, *base, name, chain, found);
+        }
+        _ => {}
+    }
+}
+
+fn push_omission(span: Option<Span>, chain: Vec<Site>, found: &mut Vec<Omission>) {
+    if let (Some(span), Some(site)) = (span, chain.first().copied()) {
+        found.push(Omission { site, span, chain });
+    }
+}
+
+/// An optional field of a parameter: looked up where callers build the struct.
+fn absent_field(
+    program: &Program,
+    body: BodyId,
+    base: ValueId,
+    name: &str,
+    chain: Vec<Site>,
+    found: &mut Vec<Omission>,
+) {
+    let (base_body, base) = program.source_of(body, base);
+    let Some(own) = program.body(base_body) else { return };
+    match own.body.kind(base) {
+        ValueKind::Aggregate { fields, base: rest, .. } => {
+            match fields.iter().find(|(field, _)| field == name) {
+                Some((_, value)) => absent_at(program, base_body, *value, chain, found),
+                // `..Default::default()`: the default of an option is to be absent.
+                None if rest.is_some_and(|rest| is_default(&own.body, rest)) => {
+                    push_omission(own.body.value(base).map(|value| value.span), chain, found);
+                }
+                None => {}
+            }
+        }
+        ValueKind::Parameter(index) => {
+            for site in program.callers(base_body).to_vec() {
+                let Some(argument) = argument_of(program, base_body, site, *index) else {
+                    continue;
+                };
+                let mut longer = vec![site];
+                longer.extend(chain.iter().copied());
+                if longer.len() <= MOST_CALLS_UP {
+                    absent_field(program, site.body, argument, name, longer, found);
+                }
+            }
+        }
+        ValueKind::Result(_) if is_default(&own.body, base) => {
+            push_omission(own.body.value(base).map(|value| value.span), chain, found);
+        }
+        _ => {}
+    }
+}
+
+/// Whether a value is the derived default of its type.
+fn is_default(body: &Body, value: ValueId) -> bool {
+    match body.kind(body.peel(value)) {
+        ValueKind::Result(op) => body
+            .call(*op)
+            .is_some_and(|call| call.callee.name() == Some("default") && call.arguments.is_empty()),
+        _ => false,
+    }
+}
+
+/// The n-th argument that a call passes to a body's function.
+fn argument_of(program: &Program, callee: BodyId, site: Site, index: u32) -> Option<ValueId> {
+    let call = program.body(site.body)?.body.call(site.op)?;
+    program.bound_arguments(callee, call).0.get(index as usize).copied()
+}
+
+/// Where a use is seen from: itself and every call that leads to it.
+pub(super) fn all_sites(key_use: &KeyUse) -> BTreeSet<Site> {
+    let via = key_use.identities.iter().flat_map(|one| one.via.iter().copied());
+    via.chain([key_use.site]).collect()
+}
+
+/// Whether one operation can run after another in one run of the same body.
+#[must_use]
+pub fn comes_after(program: &Program, early: Site, late: Site) -> bool {
+    if early.body != late.body || early.op == late.op {
+        return false;
+    }
+    let Some(body) = program.body(early.body).map(|own| &own.body) else { return false };
+    let (Some(from), Some(to)) = (block_of(body, early.op), block_of(body, late.op)) else {
+        return false;
+    };
+    if from == to {
+        let ops = body.block(from).map(|block| block.ops.as_slice()).unwrap_or_default();
+        let at = |op: OpId| ops.iter().position(|other| *other == op);
+        return at(early.op) < at(late.op);
+    }
+    let mut seen = BTreeSet::new();
+    let mut waiting: Vec<BlockId> =
+        body.block(from).map(|b| b.end.successors()).unwrap_or_default();
+    while let Some(block) = waiting.pop() {
+        if block == to {
+            return true;
+        }
+        if seen.insert(block) {
+            waiting.extend(body.block(block).map(|b| b.end.successors()).unwrap_or_default());
+        }
+    }
+    false
+}
+
+pub(super) fn block_of(body: &Body, op: OpId) -> Option<BlockId> {
+    let index = body.blocks.iter().position(|block| block.ops.contains(&op))?;
+    u32::try_from(index).ok().map(BlockId)
+}
+
+/// Whether the body can be left after a won acquire without passing one of the operations.
+fn leaves_without(
+    program: &Program,
+    body: &Body,
+    acquire: Site,
+    won: super::outcome::Abstract,
+    passing: &BTreeSet<OpId>,
+) -> bool {
+    let assumption = Assumption::new(program, acquire.body, acquire.op, won);
+    let Some(start) = block_of(body, acquire.op) else { return false };
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![(start, true)];
+    while let Some((id, first)) = waiting.pop() {
+        let Some(block) = body.block(id) else { continue };
+        let after =
+            block.ops.iter().position(|op| first && *op == acquire.op).map_or(0, |at| at + 1);
+        let rest = block.ops.get(after..).unwrap_or_default();
+        if rest.iter().any(|op| passing.contains(op)) {
+            continue;
+        }
+        if matches!(block.end, Terminator::Return { .. } | Terminator::Unreachable) {
+            return true;
+        }
+        for next in assumption.successors(&block.end) {
+            if seen.insert(next) {
+                waiting.push((next, false));
+            }
+        }
+    }
+    false
+}

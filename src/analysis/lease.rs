@@ -1,0 +1,392 @@
+//! Leases: which keys are lease keys, by what the program does with them.
+//!
+//! A lease key is taken conditionally by some code **and** its value is compared, or it is deleted
+//! or renewed after a section, or a lock library owns it. A marker is taken the same way and left to
+//! lapse. Names (`lock`, `lease`, `mutex`, …) raise confidence and decide nothing alone; where the
+//! acquire is out of sight, an owner token at hand *and* a name together stand in for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::callgraph::CallGraph;
+use super::expiry::{block_of, comes_after};
+use super::guard::{CheckKind, OwnerCheck};
+use super::identity::{Identified, KeyIdentity, identities};
+use super::lifted::Lifted;
+use super::outcome::{Abstract, Assumption};
+use super::region::AcquirePoint;
+use crate::catalog::ApiEffect;
+use crate::config::Confidence;
+use crate::ir::effect::{
+    Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
+};
+use crate::link::Program;
+use crate::link::types::Ty;
+use crate::source::Span;
+
+mod evidence;
+
+pub use evidence::{KeyClass, KeyKind};
+
+/// A use of a key, by its position among all uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UseId(pub u32);
+
+/// What a use does to the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Action {
+    /// Takes it if it is free.
+    Acquire,
+    /// Deletes it.
+    Release,
+    /// Gives it a new expiry.
+    Renew,
+    /// Reads it.
+    Read,
+    /// Writes it whatever was there.
+    Write,
+}
+
+/// How a release or renewal is shown to be the owner's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerProof {
+    /// Not at all.
+    None,
+    /// By a comparison that the server makes in one step with it: a script, IFEQ, WATCH and MULTI.
+    Atomic,
+    /// By a comparison in the client, in a command of its own.
+    Client(Span),
+    /// By the lock library.
+    Library,
+}
+
+/// One use of a key.
+#[derive(Clone, Debug)]
+pub struct KeyUse {
+    /// Where.
+    pub site: Site,
+    /// The effect: its position among the body's effects.
+    pub effect: usize,
+    /// What it does.
+    pub action: Action,
+    /// The key; `None` for a library's lock whose key the call does not name.
+    pub key: Option<Key>,
+    /// What makes it that key; empty when nothing tells it from others.
+    pub identities: Vec<Identified>,
+    /// How it is shown that the caller still owns the key, for releases and renewals.
+    pub owner: OwnerProof,
+    /// Whether a lock library does it.
+    pub library: bool,
+}
+
+/// All uses of Redis keys that could matter to a lease.
+#[derive(Debug)]
+pub struct Leases {
+    uses: Vec<KeyUse>,
+    by_identity: BTreeMap<KeyIdentity, Vec<UseId>>,
+    class: BTreeMap<KeyIdentity, KeyClass>,
+}
+
+impl Leases {
+    /// Finds all key uses and decides which keys are leases.
+    #[must_use]
+    pub fn new(program: &Program, graph: &CallGraph) -> Self {
+        let lifted = Lifted::new(program, graph);
+        let mut uses = Vec::new();
+        for body in &program.bodies {
+            for (index, effect) in program.effects(body.id).iter().enumerate() {
+                uses.extend(key_uses(program, &lifted, effect, index));
+            }
+        }
+        let mut by_identity: BTreeMap<KeyIdentity, Vec<UseId>> = BTreeMap::new();
+        for (index, key_use) in uses.iter().enumerate() {
+            let id = UseId(u32::try_from(index).unwrap_or(u32::MAX));
+            let all: BTreeSet<&KeyIdentity> =
+                key_use.identities.iter().map(|one| &one.identity).collect();
+            for identity in all {
+                by_identity.entry(identity.clone()).or_default().push(id);
+            }
+        }
+        let mut leases = Self { uses, by_identity, class: BTreeMap::new() };
+        leases.class = evidence::classify(program, &leases);
+        leases
+    }
+
+    /// A use.
+    #[must_use]
+    pub fn get(&self, id: UseId) -> Option<&KeyUse> {
+        self.uses.get(id.0 as usize)
+    }
+
+    /// All uses, numbered.
+    pub fn iter(&self) -> impl Iterator<Item = (UseId, &KeyUse)> {
+        self.uses
+            .iter()
+            .enumerate()
+            .map(|(index, key_use)| (UseId(u32::try_from(index).unwrap_or(u32::MAX)), key_use))
+    }
+
+    /// All uses that take a key if it is free.
+    pub fn acquires(&self) -> impl Iterator<Item = (UseId, &KeyUse)> {
+        self.iter().filter(|(_, key_use)| key_use.action == Action::Acquire)
+    }
+
+    /// All uses that delete a key.
+    pub fn releases(&self) -> impl Iterator<Item = (UseId, &KeyUse)> {
+        self.iter().filter(|(_, key_use)| key_use.action == Action::Release)
+    }
+
+    /// The uses of the same key that do one thing, in order.
+    pub fn others<'l>(
+        &'l self,
+        key_use: &'l KeyUse,
+        action: Action,
+    ) -> impl Iterator<Item = (UseId, &'l KeyUse)> {
+        let mut ids: Vec<UseId> = Vec::new();
+        for one in &key_use.identities {
+            ids.extend(self.by_identity.get(&one.identity).into_iter().flatten());
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        ids.into_iter()
+            .filter_map(|id| Some((id, self.get(id)?)))
+            .filter(move |(_, other)| other.action == action)
+    }
+
+    /// What the key of a use is, the strongest of its identities first.
+    #[must_use]
+    pub fn class(&self, key_use: &KeyUse) -> KeyClass {
+        let all = key_use.identities.iter().filter_map(|one| self.class.get(&one.identity));
+        all.max().cloned().unwrap_or_default()
+    }
+
+    /// The identity by which a use's key is what [`Leases::class`] says.
+    #[must_use]
+    pub fn telling_identity<'l>(&self, key_use: &'l KeyUse) -> Option<&'l Identified> {
+        key_use.identities.iter().max_by_key(|one| {
+            let class = self.class.get(&one.identity).cloned().unwrap_or_default();
+            (class, std::cmp::Reverse(one.via.len()))
+        })
+    }
+
+    /// Whether some code releases the key of an acquire (a lease that is only left to lapse has no
+    /// critical section to speak of).
+    #[must_use]
+    pub fn is_released(&self, key_use: &KeyUse) -> bool {
+        key_use.library || self.others(key_use, Action::Release).next().is_some()
+    }
+
+    /// What the acquire's operation gives when it won.
+    #[must_use]
+    pub fn won(&self, key_use: &KeyUse) -> Abstract {
+        let reply = if key_use.library { Abstract::Present } else { Abstract::Reply(true) };
+        match key_use.key.is_some() || key_use.library {
+            true => Abstract::Ok(Box::new(reply)),
+            false => Abstract::Unknown,
+        }
+    }
+
+    /// Whether the acquire itself gives back a handle (a library's guard) rather than a reply.
+    #[must_use]
+    pub fn gives_handle(&self, id: UseId) -> bool {
+        self.get(id).is_some_and(|key_use| key_use.library)
+    }
+
+    /// The identities an acquire has as one body sees it.
+    #[must_use]
+    pub fn identities_at(&self, id: UseId, point: &AcquirePoint) -> BTreeSet<KeyIdentity> {
+        let Some(key_use) = self.get(id) else { return BTreeSet::new() };
+        let through = |one: &&Identified| {
+            one.via.is_empty()
+                || one.via.contains(&point.site)
+                || point.chain.iter().any(|site| one.via.contains(site))
+        };
+        let seen: BTreeSet<KeyIdentity> =
+            key_use.identities.iter().filter(through).map(|one| one.identity.clone()).collect();
+        if seen.is_empty() {
+            return key_use.identities.iter().map(|one| one.identity.clone()).collect();
+        }
+        seen
+    }
+
+    /// Whether a type is a lock library's guard that releases when it is dropped.
+    #[must_use]
+    pub fn library_guard(&self, program: &Program, ty: &Ty) -> bool {
+        let library = ty.root().and_then(|root| program.catalog.library_of_root(root));
+        library.is_some_and(|library| {
+            program.catalog.rows.iter().any(|row| {
+                row.library == library.id
+                    && row.effect == ApiEffect::LockAcquire
+                    && row.on_drop.as_deref().is_some_and(|what| what.contains("release"))
+            })
+        })
+    }
+}
+
+/// The key uses of an effect.
+fn key_uses(program: &Program, lifted: &Lifted, effect: &Effect, index: usize) -> Vec<KeyUse> {
+    match &effect.kind {
+        EffectKind::Redis(command) => {
+            let Some(action) = action_of(command) else { return Vec::new() };
+            let uses = command.keys.iter().map(|key| {
+                let taken = action == Action::Write && taken_when_absent(program, effect, key);
+                let action = if taken { Action::Acquire } else { action };
+                redis_use(program, lifted, effect, index, action, key)
+            });
+            uses.collect()
+        }
+        EffectKind::Lease(call) => {
+            let action = match call.action {
+                LeaseAction::Acquire => Action::Acquire,
+                LeaseAction::Release => Action::Release,
+                LeaseAction::Renew => Action::Renew,
+            };
+            let ids = call
+                .key
+                .iter()
+                .flat_map(|key| identities(program, effect.site.body, &key.template));
+            vec![KeyUse {
+                site: effect.site,
+                effect: index,
+                action,
+                key: call.key.clone(),
+                identities: ids.collect(),
+                owner: if call.checks_owner { OwnerProof::Library } else { OwnerProof::None },
+                library: true,
+            }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn redis_use(
+    program: &Program,
+    lifted: &Lifted,
+    effect: &Effect,
+    index: usize,
+    action: Action,
+    key: &Key,
+) -> KeyUse {
+    let body = effect.site.body;
+    let owner = match (&effect.kind, action) {
+        (EffectKind::Redis(command), Action::Release | Action::Renew) => {
+            owner_proof(program, lifted, effect, command, key)
+        }
+        _ => OwnerProof::None,
+    };
+    KeyUse {
+        site: effect.site,
+        effect: index,
+        action,
+        key: Some(key.clone()),
+        identities: identities(program, body, &key.template),
+        owner,
+        library: false,
+    }
+}
+
+/// What shows that a release or renewal is the owner's own.
+fn owner_proof(
+    program: &Program,
+    lifted: &Lifted,
+    effect: &Effect,
+    command: &RedisCommand,
+    key: &Key,
+) -> OwnerProof {
+    if matches!(command.condition, Condition::IfEqual(_)) {
+        return OwnerProof::Atomic;
+    }
+    let Some(body) = program.body(effect.site.body) else { return OwnerProof::None };
+    let atomic = effect.client == "lua" || watched(program.effects(effect.site.body), key);
+    let effects = lifted.effects(effect.site.body);
+    match super::guard::owner_of_key_checked(&body.body, effects, effect.site.op, key) {
+        OwnerCheck::Checked { .. } if atomic => OwnerProof::Atomic,
+        OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
+        OwnerCheck::Checked { .. } | OwnerCheck::Unchecked | OwnerCheck::Unknown => {
+            compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
+        }
+    }
+}
+
+/// A wrapper's release, when every caller compares the owner before it calls.
+fn compared_by_caller(
+    program: &Program,
+    lifted: &Lifted,
+    effect: &Effect,
+    key: &Key,
+) -> Option<OwnerProof> {
+    let callers: Vec<Site> = identities(program, effect.site.body, &key.template)
+        .iter()
+        .filter_map(|one| one.via.last().copied())
+        .collect();
+    let mut proofs = callers.iter().map(|site| {
+        let body = program.body(site.body)?;
+        let op = super::callgraph::call_behind(&body.body, site.op);
+        let effects = lifted.effects(site.body);
+        let seen = effects.iter().find(|other| other.site.op == op)?;
+        let EffectKind::Redis(command) = &seen.kind else { return None };
+        let key = command.keys.first()?;
+        match super::guard::owner_of_key_checked(&body.body, effects, op, key) {
+            OwnerCheck::Checked { by, kind: CheckKind::Owner } => Some(OwnerProof::Client(by)),
+            _ => None,
+        }
+    });
+    let first = proofs.next()??;
+    proofs.all(|proof| proof.is_some()).then_some(first)
+}
+
+/// Whether a script writes a key only where a read of it found nothing: one step with the read, so
+/// the same as a conditional write.
+fn taken_when_absent(program: &Program, effect: &Effect, key: &Key) -> bool {
+    if effect.client != "lua" {
+        return false;
+    }
+    let Some(own) = program.body(effect.site.body) else { return false };
+    let Some(written) = block_of(&own.body, effect.site.op) else { return false };
+    program.effects(effect.site.body).iter().any(|read| {
+        let reads = matches!(&read.kind, EffectKind::Redis(command)
+            if command.is(&["GET", "EXISTS"]) && command.keys.iter().any(|it| it.template == key.template));
+        let Some(asked) = block_of(&own.body, read.site.op).filter(|_| reads) else { return false };
+        let present = Assumption::new(program, read.site.body, read.site.op, Abstract::Reply(true));
+        asked != written
+            && own.body.op(read.site.op).is_some()
+            && comes_after(program, read.site, effect.site)
+            && !present.reachable(&own.body, asked).contains(&written)
+    })
+}
+
+/// Whether the same body watches the key: WATCH and MULTI make the comparison and the write one.
+fn watched(effects: &[Effect], key: &Key) -> bool {
+    effects.iter().any(|effect| match &effect.kind {
+        EffectKind::Redis(command) => {
+            command.name == "WATCH" && command.keys.iter().any(|it| it.template == key.template)
+        }
+        _ => false,
+    })
+}
+
+/// What a command does to a lease key; `None` for commands on other kinds of keys.
+fn action_of(command: &RedisCommand) -> Option<Action> {
+    let action = match command.name.as_str() {
+        "SETNX" | "MSETNX" => Action::Acquire,
+        "SET" | "MSETEX" => match (&command.condition, &command.expiry) {
+            (Condition::IfAbsent | Condition::MaybeIfAbsent, _) => Action::Acquire,
+            (Condition::IfPresent | Condition::IfEqual(_), expiry) if *expiry != Expiry::None => {
+                Action::Renew
+            }
+            _ => Action::Write,
+        },
+        "DEL" | "UNLINK" | "GETDEL" | "DELEX" | "DELIFEQ" => Action::Release,
+        "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" | "PERSIST" => Action::Renew,
+        "GETEX" if command.expiry != Expiry::None => Action::Renew,
+        "GET" | "EXISTS" | "GETEX" | "TTL" | "PTTL" => Action::Read,
+        "SETEX" | "PSETEX" | "GETSET" | "MSET" => Action::Write,
+        _ => return None,
+    };
+    Some(action)
+}
+
+/// How sure a name makes a claim: with one of the lock words high, without one medium.
+#[must_use]
+pub fn named_confidence(named: bool) -> Confidence {
+    if named { Confidence::High } else { Confidence::Medium }
+}

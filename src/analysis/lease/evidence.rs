@@ -1,0 +1,198 @@
+//! What a key is, by everything the program does with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Action, KeyUse, Leases, OwnerProof};
+use crate::analysis::expiry::all_sites;
+use crate::analysis::identity::KeyIdentity;
+use crate::analysis::lock_words::{has_lock_word, has_owner_word};
+use crate::config::Confidence;
+use crate::ir::body::{BlockId, Body, Terminator, Test};
+use crate::ir::effect::{BodyId, EffectKind, Site};
+use crate::ir::value::{Pattern, SUCCESS, ValueKind};
+use crate::link::Program;
+
+/// What kind of key it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyKind {
+    /// Nothing says that it is taken conditionally.
+    #[default]
+    Plain,
+    /// Taken conditionally and left to lapse, or rolled back on failure only.
+    Marker,
+    /// A lease.
+    Lease,
+}
+
+/// What a key is and how sure that is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct KeyClass {
+    /// What it is.
+    pub kind: KeyKind,
+    /// How sure.
+    pub confidence: Confidence,
+    /// Whether a name says so too.
+    pub named: bool,
+    /// Whether the acquire was seen (otherwise an owner token at hand stands in for it).
+    pub acquired: bool,
+    /// Whether some release or renewal compares the owner.
+    pub compared: bool,
+}
+
+impl Default for KeyClass {
+    fn default() -> Self {
+        Self {
+            kind: KeyKind::Plain,
+            confidence: Confidence::Low,
+            named: false,
+            acquired: false,
+            compared: false,
+        }
+    }
+}
+
+/// Decides every identity.
+pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdentity, KeyClass> {
+    let classes = leases.by_identity.iter().map(|(identity, ids)| {
+        let uses: Vec<&KeyUse> = ids.iter().filter_map(|id| leases.get(*id)).collect();
+        (identity.clone(), class_of(program, identity, &uses))
+    });
+    classes.collect()
+}
+
+fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
+    let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
+    let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
+    let compared = changes().any(|it| it.owner != OwnerProof::None);
+    let named = is_named(program, identity, uses);
+    let acquired = !acquires.is_empty();
+    let library = uses.iter().any(|it| it.library);
+    let settled = changes().any(|it| {
+        it.action == Action::Renew
+            || !acquires.iter().all(|acquire| is_rollback(program, it, acquire))
+    });
+    let certain = if named || compared { Confidence::High } else { Confidence::Medium };
+    let (kind, confidence) = if library || (acquired && compared) {
+        (KeyKind::Lease, Confidence::High)
+    } else if acquired && settled && changes().next().is_some() {
+        (KeyKind::Lease, certain)
+    } else if compared {
+        (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
+    } else if acquired {
+        (KeyKind::Marker, certain)
+    } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
+    {
+        (KeyKind::Lease, Confidence::Medium)
+    } else {
+        (KeyKind::Plain, Confidence::Low)
+    };
+    KeyClass { kind, confidence, named, acquired, compared }
+}
+
+/// Whether the key's own text, its builder, field or constant bears a lock word.
+fn is_named(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> bool {
+    let own = match identity {
+        KeyIdentity::Template(skeleton) => has_lock_word(skeleton),
+        KeyIdentity::Field(owner, field) => has_lock_word(owner) || has_lock_word(field),
+        KeyIdentity::Constant(name) => has_lock_word(name),
+        KeyIdentity::Parameter(function, index) => {
+            let header = program.function(*function);
+            let name = header.and_then(|it| it.parameters.get(*index as usize));
+            name.is_some_and(|parameter| has_lock_word(&parameter.name))
+        }
+        KeyIdentity::ScriptKey(..) => false,
+    };
+    let takes = |it: &&&KeyUse| it.action == Action::Acquire;
+    own || uses.iter().filter(takes).any(|it| {
+        let owner = program.qualified_name(it.site.body);
+        has_lock_word(&owner)
+    })
+}
+
+/// Whether the code around a use speaks of a lock: function, type, constants of the command, log.
+fn named_around(program: &Program, key_use: &KeyUse) -> bool {
+    let Some(body) = program.body(key_use.site.body) else { return false };
+    if has_lock_word(&program.qualified_name(key_use.site.body)) {
+        return true;
+    }
+    let spoken = program.effects(key_use.site.body).iter().any(|effect| match &effect.kind {
+        EffectKind::Log { values } => values
+            .iter()
+            .any(|value| has_lock_word(&program.template(key_use.site.body, *value).literals())),
+        _ => false,
+    });
+    spoken
+        || body.body.values.iter().any(|value| match &value.kind {
+            ValueKind::Path(path) => path.last().is_some_and(has_lock_word),
+            _ => false,
+        })
+}
+
+/// Whether the function of a use has an owner token at hand: a parameter or a field of its type.
+fn token_at_hand(program: &Program, key_use: &KeyUse) -> bool {
+    let Some(id) = program.enclosing_function(key_use.site.body) else { return false };
+    let Some(function) = program.function(id) else { return false };
+    if function.parameters.iter().any(|parameter| has_owner_word(&parameter.name)) {
+        return true;
+    }
+    let owner = function.owner.as_ref().and_then(|owner| program.type_named(id, owner));
+    let fields = owner.and_then(|owner| program.ty(owner)).map(|ty| ty.fields.as_slice());
+    fields.unwrap_or_default().iter().any(|(name, _)| has_owner_word(name))
+}
+
+/// Whether a release only undoes an acquire of the same run after something failed.
+fn is_rollback(program: &Program, release: &KeyUse, acquire: &KeyUse) -> bool {
+    let release_sites = all_sites(release);
+    let acquire_bodies: BTreeSet<BodyId> =
+        all_sites(acquire).iter().map(|site| site.body).collect();
+    let shared: Vec<&Site> =
+        release_sites.iter().filter(|site| acquire_bodies.contains(&site.body)).collect();
+    !shared.is_empty() && shared.iter().all(|site| on_failure_only(program, **site))
+}
+
+/// Whether every path to an operation passes the failure side of some result.
+fn on_failure_only(program: &Program, site: Site) -> bool {
+    let Some(body) = program.body(site.body).map(|body| &body.body) else { return false };
+    let wanted = body.blocks.iter().position(|block| block.ops.contains(&site.op));
+    let Some(wanted) = wanted.and_then(|index| u32::try_from(index).ok()).map(BlockId) else {
+        return false;
+    };
+    let mut seen = BTreeSet::from([BlockId(0)]);
+    let mut waiting = vec![BlockId(0)];
+    while let Some(id) = waiting.pop() {
+        let Some(block) = body.block(id) else { continue };
+        for next in successes(body, &block.end) {
+            if seen.insert(next) {
+                waiting.push(next);
+            }
+        }
+    }
+    !seen.contains(&wanted)
+}
+
+/// The ways on that are not the failure side of a result.
+fn successes(body: &Body, end: &Terminator) -> Vec<BlockId> {
+    let Terminator::Branch { test, then, otherwise, .. } = end else { return end.successors() };
+    match failure_side(body, test) {
+        Some(true) => vec![*otherwise],
+        Some(false) => vec![*then],
+        None => vec![*then, *otherwise],
+    }
+}
+
+/// `Some(true)` when the test holds on failure, `Some(false)` when it fails on failure.
+fn failure_side(body: &Body, test: &Test) -> Option<bool> {
+    let pattern: &Pattern = match test {
+        Test::Matches { pattern, .. } => pattern,
+        Test::True(value) => match body.kind(*value) {
+            ValueKind::Matches { pattern, .. } => pattern,
+            _ => return None,
+        },
+        Test::Opaque(_) => return None,
+    };
+    match pattern.variant()? {
+        "Err" => Some(true),
+        "Ok" | SUCCESS => Some(false),
+        _ => None,
+    }
+}

@@ -1,0 +1,353 @@
+//! Lease regions: where a lease may be held.
+//!
+//! A region starts at an acquire (a conditional command, a library's lock, or a call that hands a
+//! lease out) and holds every operation that can run while the acquire is won and before the lease
+//! is released. *Held* is may: one path is enough. A lease whose handle goes to a call that is not
+//! resolved escapes, and the region ends there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::callgraph::{CallGraph, call_behind};
+use super::identity::KeyIdentity;
+use super::lease::{Leases, UseId};
+use super::outcome::{Abstract, Assumption};
+use crate::ir::body::{BlockId, Body, OpId, OpKind, Terminator};
+use crate::ir::effect::{BodyId, Site};
+use crate::ir::value::ValueId;
+use crate::link::Program;
+
+/// An acquire as one body sees it: the command itself, or a call that leads to it.
+#[derive(Clone, Debug)]
+pub struct AcquirePoint {
+    /// The operation in the body whose region it starts.
+    pub site: Site,
+    /// Calls from that operation down to the acquire itself; empty when it is the acquire.
+    pub chain: Vec<Site>,
+    /// The key use that acquires.
+    pub acquire: UseId,
+    /// The result of the operation when the lease was won.
+    pub won: Abstract,
+}
+
+/// A lease region in one body.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// What starts it.
+    pub point: AcquirePoint,
+    /// The operations that may run while the lease is held, in the order they are first reached.
+    pub held: Vec<OpId>,
+    /// The operations that release it.
+    pub releases: Vec<OpId>,
+    /// Whether a return that is no failure is reached with the lease held.
+    pub handed_out: bool,
+}
+
+/// How many calls a lease is handed up through.
+const MOST_CALLS_UP: usize = 6;
+
+/// All regions of the program, by body.
+#[derive(Debug, Default)]
+pub struct Regions {
+    by_body: BTreeMap<BodyId, Vec<Region>>,
+}
+
+impl Regions {
+    /// Finds all regions.
+    #[must_use]
+    pub fn new(program: &Program, graph: &CallGraph, leases: &Leases) -> Self {
+        let releases = ReleaseSummaries::new(graph, leases);
+        let finder = Finder { program, graph, leases, releases };
+        let mut regions = Self::default();
+        let mut seen: BTreeSet<(Site, UseId)> = BTreeSet::new();
+        let mut waiting = finder.starts();
+        while let Some(point) = waiting.pop() {
+            if !seen.insert((point.site, point.acquire)) {
+                continue;
+            }
+            let Some(region) = finder.region(&point) else { continue };
+            if region.handed_out && point.chain.len() < MOST_CALLS_UP {
+                waiting.extend(finder.handed_up(&point));
+            }
+            regions.by_body.entry(point.site.body).or_default().push(region);
+        }
+        for all in regions.by_body.values_mut() {
+            all.sort_by_key(|region| (region.point.site, region.point.acquire));
+        }
+        regions
+    }
+
+    /// All regions in body order.
+    pub fn iter(&self) -> impl Iterator<Item = &Region> {
+        self.by_body.values().flatten()
+    }
+}
+
+struct Finder<'a> {
+    program: &'a Program,
+    graph: &'a CallGraph,
+    leases: &'a Leases,
+    releases: ReleaseSummaries,
+}
+
+impl Finder<'_> {
+    /// The acquires themselves, in reverse order (the worklist is a stack).
+    fn starts(&self) -> Vec<AcquirePoint> {
+        let mut points: Vec<AcquirePoint> = self
+            .leases
+            .acquires()
+            .filter(|(_, key_use)| self.leases.is_released(key_use))
+            .map(|(id, key_use)| AcquirePoint {
+                site: key_use.site,
+                chain: Vec::new(),
+                acquire: id,
+                won: self.leases.won(key_use),
+            })
+            .collect();
+        points.reverse();
+        points
+    }
+
+    fn region(&self, point: &AcquirePoint) -> Option<Region> {
+        let body = &self.program.body(point.site.body)?.body;
+        let (start_block, start_index) = position(body, point.site.op)?;
+        let assumption = Assumption::new(
+            self.program,
+            point.site.body,
+            call_behind(body, point.site.op),
+            point.won.clone(),
+        );
+        let mut region = Region {
+            point: point.clone(),
+            held: Vec::new(),
+            releases: Vec::new(),
+            handed_out: false,
+        };
+        let handles = self.handles(body, point);
+        let mut seen: BTreeSet<BlockId> = BTreeSet::new();
+        let mut waiting = vec![(start_block, start_index + 1)];
+        while let Some((block_id, from)) = waiting.pop() {
+            let Some(block) = body.block(block_id) else { continue };
+            let rest = block.ops.get(from..).unwrap_or_default();
+            if !self.run(body, point, rest, &handles, &mut region) {
+                continue;
+            }
+            if let Terminator::Return { value, exit, .. } = &block.end {
+                let failed = *exit == crate::ir::body::Exit::Propagated
+                    || value.is_some_and(|value| is_failure(body, value));
+                region.handed_out |= !failed;
+            }
+            for next in assumption.successors(&block.end) {
+                if seen.insert(next) {
+                    waiting.push((next, 0));
+                }
+            }
+        }
+        Some(region)
+    }
+
+    /// Walks operations while the lease is held; `false` once it is not any more.
+    fn run(
+        &self,
+        body: &Body,
+        point: &AcquirePoint,
+        ops: &[OpId],
+        handles: &BTreeSet<ValueId>,
+        region: &mut Region,
+    ) -> bool {
+        for op in ops {
+            let site = Site { body: point.site.body, op: *op };
+            if site == point.site {
+                return false;
+            }
+            match self.passes(body, point, site, handles) {
+                Passing::Held => {
+                    if !region.held.contains(op) {
+                        region.held.push(*op);
+                    }
+                }
+                Passing::Released => {
+                    if !region.releases.contains(op) {
+                        region.releases.push(*op);
+                    }
+                    return false;
+                }
+                Passing::Escaped => return false,
+            }
+        }
+        true
+    }
+
+    /// What an operation does to a held lease.
+    fn passes(
+        &self,
+        body: &Body,
+        point: &AcquirePoint,
+        site: Site,
+        handles: &BTreeSet<ValueId>,
+    ) -> Passing {
+        let identities = self.leases.identities_at(point.acquire, point);
+        if self.releases.at(self.graph, site, &identities) {
+            return Passing::Released;
+        }
+        match body.op(site.op).map(|op| &op.kind) {
+            Some(OpKind::ScopeEnd(values)) => {
+                let dropped = values.iter().any(|value| {
+                    handles.contains(value) && self.drop_releases(site.body, *value, &identities)
+                });
+                if dropped { Passing::Released } else { Passing::Held }
+            }
+            Some(OpKind::Call(call)) => {
+                let given =
+                    call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
+                let handed = given.into_iter().any(|value| handles.contains(&body.peel(value)));
+                let targets = self.program.targets(site.body, site.op);
+                let known = targets.is_some_and(|it| !it.bodies.is_empty() || !it.apis.is_empty());
+                if handed && is_drop(call) {
+                    return Passing::Released;
+                }
+                match handed && !known && !quiet(call) {
+                    true => Passing::Escaped,
+                    false => Passing::Held,
+                }
+            }
+            _ => Passing::Held,
+        }
+    }
+
+    /// The values through which the body holds the lease: what the acquire gave back, unwrapped.
+    fn handles(&self, body: &Body, point: &AcquirePoint) -> BTreeSet<ValueId> {
+        let mut handles = BTreeSet::new();
+        if point.chain.is_empty() && !self.leases.gives_handle(point.acquire) {
+            return handles;
+        }
+        let op = call_behind(body, point.site.op);
+        for (index, _) in body.values.iter().enumerate() {
+            let value = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
+            let (_, source) = self.program.source_of(point.site.body, value);
+            let from = matches!(body.kind(source), crate::ir::value::ValueKind::Result(from) if *from == op);
+            if from {
+                handles.insert(value);
+            }
+        }
+        handles
+    }
+
+    /// Whether dropping a value releases the lease.
+    fn drop_releases(
+        &self,
+        body: BodyId,
+        value: ValueId,
+        identities: &BTreeSet<KeyIdentity>,
+    ) -> bool {
+        let ty = self.program.type_of(body, value);
+        if self.leases.library_guard(self.program, &ty) {
+            return true;
+        }
+        let Some(ty) = crate::link::evaluate::workspace_type(&ty) else { return false };
+        let Some(drop) = self.program.trait_method(ty, "Drop", "drop") else { return false };
+        self.program.function_body(drop).is_some_and(|drop| self.releases.body(drop, identities))
+    }
+
+    /// The same acquire as the callers of its function see it.
+    fn handed_up(&self, point: &AcquirePoint) -> Vec<AcquirePoint> {
+        let Some(own) = self.program.body(point.site.body) else { return Vec::new() };
+        let body = &own.body;
+        let Some((block, _)) = position(body, point.site.op) else { return Vec::new() };
+        let assumption = Assumption::new(
+            self.program,
+            own.id,
+            call_behind(body, point.site.op),
+            point.won.clone(),
+        );
+        let won = assumption.returned(block).unwrap_or(Abstract::Unknown);
+        let mut chain = vec![point.site];
+        chain.extend(point.chain.iter().copied());
+        let sites = self.graph.run_by(own.id).iter().copied();
+        let up = sites.map(|site| AcquirePoint {
+            site,
+            chain: chain.clone(),
+            acquire: point.acquire,
+            won: won.clone(),
+        });
+        up.collect()
+    }
+}
+
+/// What an operation does to a held lease.
+enum Passing {
+    Held,
+    Released,
+    Escaped,
+}
+
+fn is_failure(body: &Body, value: ValueId) -> bool {
+    crate::link::evaluate::is_failure(body, value)
+}
+
+/// The block and position of an operation.
+fn position(body: &Body, op: OpId) -> Option<(BlockId, usize)> {
+    body.blocks.iter().enumerate().find_map(|(index, block)| {
+        let at = block.ops.iter().position(|other| *other == op)?;
+        Some((BlockId(u32::try_from(index).ok()?), at))
+    })
+}
+
+fn is_drop(call: &crate::ir::body::Call) -> bool {
+    call.callee.name() == Some("drop") && call.arguments.len() == 1
+}
+
+/// Calls that only look at what they are given: macros (logging, formatting) and accessors.
+fn quiet(call: &crate::ir::body::Call) -> bool {
+    matches!(call.callee, crate::ir::body::Callee::Macro(_)) || call.arguments.is_empty()
+}
+
+/// Which keys a body releases, itself or through what it calls.
+#[derive(Debug, Default)]
+struct ReleaseSummaries {
+    by_body: BTreeMap<BodyId, BTreeSet<KeyIdentity>>,
+    by_site: BTreeMap<Site, BTreeSet<KeyIdentity>>,
+}
+
+impl ReleaseSummaries {
+    fn new(graph: &CallGraph, leases: &Leases) -> Self {
+        let mut summaries = Self::default();
+        for (_, key_use) in leases.releases() {
+            let all: BTreeSet<KeyIdentity> =
+                key_use.identities.iter().map(|one| one.identity.clone()).collect();
+            summaries.by_site.entry(key_use.site).or_default().extend(all.iter().cloned());
+            summaries.by_body.entry(key_use.site.body).or_default().extend(all);
+        }
+        summaries.close(graph);
+        summaries
+    }
+
+    /// Carries what is released up through calls until nothing changes.
+    fn close(&mut self, graph: &CallGraph) {
+        let mut waiting: Vec<BodyId> = self.by_body.keys().copied().collect();
+        while let Some(body) = waiting.pop() {
+            let all = self.by_body.get(&body).cloned().unwrap_or_default();
+            for site in graph.run_by(body) {
+                let above = self.by_body.entry(site.body).or_default();
+                let before = above.len();
+                above.extend(all.iter().cloned());
+                if above.len() > before {
+                    waiting.push(site.body);
+                }
+            }
+        }
+    }
+
+    /// Whether a body releases one of these keys.
+    fn body(&self, body: BodyId, identities: &BTreeSet<KeyIdentity>) -> bool {
+        self.by_body.get(&body).is_some_and(|all| all.iter().any(|one| identities.contains(one)))
+    }
+
+    /// Whether an operation does, itself or by what it runs.
+    fn at(&self, graph: &CallGraph, site: Site, identities: &BTreeSet<KeyIdentity>) -> bool {
+        let own = self.by_site.get(&site);
+        if own.is_some_and(|all| all.iter().any(|one| identities.contains(one))) {
+            return true;
+        }
+        graph.runs_at(site).iter().any(|body| self.body(*body, identities))
+    }
+}

@@ -1,0 +1,308 @@
+//! What happens to the result of an operation: is it looked at, given back, handed on, or dropped.
+//!
+//! Looking only at whether a call *succeeded* (`?`, `if let Err(e)`, `is_ok()`) is no look at its
+//! result. Printing it is none either.
+
+use std::collections::BTreeSet;
+
+use crate::ir::body::{Body, Call, Callee, Exit, OpId, OpKind, Terminator, Test};
+use crate::ir::effect::{BodyId, EffectKind, Site};
+use crate::ir::index::TypeRef;
+use crate::ir::value::{Adapter, Pattern, TemplatePart, ValueId, ValueKind};
+use crate::link::Program;
+use crate::link::evaluate::{is_success, keeps_success};
+use crate::source::Span;
+
+/// What happens to a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultUse {
+    /// Nothing looks at it.
+    Dropped,
+    /// A branch looks at it.
+    Tested(Span),
+    /// It is the function's own result.
+    Returned(Span),
+    /// It goes into a call, a field or another value that leaves sight.
+    Passed(Span),
+}
+
+/// What happens to the result of the call at a site.
+#[must_use]
+pub fn result_use(program: &Program, site: Site) -> ResultUse {
+    let Some(body) = program.body(site.body) else { return ResultUse::Dropped };
+    let Some(result) = result_value(&body.body, site.op) else { return ResultUse::Dropped };
+    Tracker { program, depth: 0 }.follow(site.body, BTreeSet::from([result]))
+}
+
+/// What happens to a parameter of a nested body.
+fn parameter_use(tracker: &Tracker<'_>, body: BodyId, index: usize) -> ResultUse {
+    let Some(own) = tracker.program.body(body) else { return ResultUse::Dropped };
+    let Some(parameter) = own.body.parameters.get(index) else { return ResultUse::Dropped };
+    tracker.follow(body, BTreeSet::from([*parameter]))
+}
+
+/// The value an operation gives: a call's result, an await's.
+fn result_value(body: &Body, op: OpId) -> Option<ValueId> {
+    match &body.op(op)?.kind {
+        OpKind::Call(call) => Some(call.result),
+        OpKind::Await { result, .. } => Some(*result),
+        _ => None,
+    }
+}
+
+/// How many closures deep a result is followed.
+const DEEPEST: u32 = 6;
+
+struct Tracker<'p> {
+    program: &'p Program,
+    depth: u32,
+}
+
+impl Tracker<'_> {
+    fn follow(&self, id: BodyId, start: BTreeSet<ValueId>) -> ResultUse {
+        let Some(own) = self.program.body(id) else { return ResultUse::Dropped };
+        let body = &own.body;
+        let carriers = self.carriers(id, body, start);
+        let tested = body.blocks.iter().find_map(|block| tested(body, &block.end, &carriers));
+        if let Some(span) = tested {
+            return ResultUse::Tested(span);
+        }
+        for (_, op, kind) in body.operations() {
+            let site = Site { body: id, op };
+            if let Some(found) = self.used_by(site, body, &kind.kind, kind.span, &carriers) {
+                return found;
+            }
+        }
+        let returned = body.blocks.iter().find_map(|block| returned(body, &block.end, &carriers));
+        if let Some(span) = returned
+            && !self.gives_nothing(id)
+        {
+            return ResultUse::Returned(span);
+        }
+        self.used_inside(id, &carriers)
+    }
+
+    /// All values that carry the result, found by running to a fixpoint over the body's values.
+    fn carriers(&self, id: BodyId, body: &Body, start: BTreeSet<ValueId>) -> BTreeSet<ValueId> {
+        let mut carriers = start;
+        loop {
+            let before = carriers.len();
+            for (index, value) in body.values.iter().enumerate() {
+                let value_id = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
+                if !carriers.contains(&value_id) && self.carries(id, body, &value.kind, &carriers) {
+                    carriers.insert(value_id);
+                }
+            }
+            if carriers.len() == before {
+                return carriers;
+            }
+        }
+    }
+
+    /// Whether a value is made of a carrier so that it still tells something of the result.
+    fn carries(
+        &self,
+        id: BodyId,
+        body: &Body,
+        kind: &ValueKind,
+        carriers: &BTreeSet<ValueId>,
+    ) -> bool {
+        let has = |value: &ValueId| carriers.contains(value);
+        match kind {
+            ValueKind::Converted { value, .. }
+            | ValueKind::Awaited(value)
+            | ValueKind::Not(value) => has(value),
+            ValueKind::Payload { of, variant, .. } => has(of) && variant != "Err",
+            ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => has(base),
+            ValueKind::Adapted { value, adapter, argument, .. } => {
+                has(value) && self.adapter_carries(id, *adapter, *argument)
+            }
+            ValueKind::Matches { value, pattern } => has(value) && looks_inside(pattern),
+            ValueKind::Binary { left, right, .. } => has(left) || has(right),
+            ValueKind::Template(parts) => parts.iter().any(|part| match part {
+                TemplatePart::Hole(value) => has(value),
+                TemplatePart::Text(_) => false,
+            }),
+            ValueKind::Aggregate { fields, base, path } => {
+                path.last() != Some("Err")
+                    && (fields.iter().any(|(_, value)| has(value))
+                        || base.as_ref().is_some_and(has))
+            }
+            ValueKind::List(values) | ValueKind::Join(values) => values.iter().any(has),
+            ValueKind::Result(op) => {
+                let call = body.call(*op);
+                call.is_some_and(|call| call.receiver.as_ref().is_some_and(has))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the result still shows after an adapter.
+    fn adapter_carries(&self, id: BodyId, adapter: Adapter, argument: Option<ValueId>) -> bool {
+        match adapter {
+            Adapter::Map | Adapter::AndThen | Adapter::TestAnd | Adapter::Filter => {
+                let Some(argument) = argument else { return true };
+                match self.program.body(id).map(|body| body.body.kind(argument)) {
+                    Some(ValueKind::Closure(index)) => match self.program.nested(id, *index) {
+                        Some(nested) if self.depth < DEEPEST => {
+                            let deeper = Self { program: self.program, depth: self.depth + 1 };
+                            parameter_use(&deeper, nested, 0) != ResultUse::Dropped
+                        }
+                        _ => true,
+                    },
+                    // `map(drop)`: thrown away by name.
+                    Some(ValueKind::Path(path)) => path.last() != Some("drop"),
+                    _ => true,
+                }
+            }
+            adapter => {
+                keeps_success(adapter) || adapter == Adapter::UnwrapOr || adapter == Adapter::OrElse
+            }
+        }
+    }
+
+    /// Whether an operation uses a carrier.
+    fn used_by(
+        &self,
+        site: Site,
+        body: &Body,
+        kind: &OpKind,
+        span: Span,
+        carriers: &BTreeSet<ValueId>,
+    ) -> Option<ResultUse> {
+        match kind {
+            OpKind::Store { value, .. } if carriers.contains(value) => {
+                Some(ResultUse::Passed(span))
+            }
+            OpKind::Call(call) => {
+                let given = call.arguments.iter().any(|it| carriers.contains(&it.value));
+                (given && self.takes(site, body, call)).then_some(ResultUse::Passed(span))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a call that is given the result may look at it: not printing, not `drop`.
+    fn takes(&self, site: Site, _body: &Body, call: &Call) -> bool {
+        if call.callee.name() == Some("drop") {
+            return false;
+        }
+        let effects = self.program.effects(site.body);
+        let logs = effects
+            .iter()
+            .any(|effect| effect.site == site && matches!(effect.kind, EffectKind::Log { .. }));
+        let prints = matches!(&call.callee, Callee::Macro(path)
+            if path.last().is_some_and(|name| PRINTING.contains(&name)));
+        !logs && !prints
+    }
+
+    /// Whether a body's declared result is nothing, so that returning a carrier drops it.
+    fn gives_nothing(&self, id: BodyId) -> bool {
+        let Some(own) = self.program.body(id) else { return false };
+        if own.parent.is_some() {
+            return false;
+        }
+        let function = self.program.enclosing_function(id).and_then(|id| self.program.function(id));
+        function.is_some_and(|function| {
+            let returns = &function.returns;
+            returns.is_unit() || returns.payload().is_some_and(TypeRef::is_unit)
+        })
+    }
+
+    /// Uses in closures and async blocks that capture a carrier.
+    fn used_inside(&self, id: BodyId, carriers: &BTreeSet<ValueId>) -> ResultUse {
+        if self.depth >= DEEPEST {
+            return ResultUse::Dropped;
+        }
+        for nested in self.program.nested_bodies(id) {
+            let Some(own) = self.program.body(nested) else { continue };
+            let mut start = BTreeSet::new();
+            for (index, value) in own.body.values.iter().enumerate() {
+                if matches!(&value.kind, ValueKind::Captured(outer) if carriers.contains(outer)) {
+                    start.insert(ValueId(u32::try_from(index).unwrap_or(u32::MAX)));
+                }
+            }
+            if start.is_empty() {
+                continue;
+            }
+            let deeper = Self { program: self.program, depth: self.depth + 1 };
+            match deeper.follow(nested, start) {
+                ResultUse::Dropped => {}
+                found => return found,
+            }
+        }
+        ResultUse::Dropped
+    }
+}
+
+/// Macros that only print what they are given.
+const PRINTING: [&str; 16] = [
+    "println",
+    "print",
+    "eprintln",
+    "eprint",
+    "dbg",
+    "trace",
+    "debug",
+    "info",
+    "warn",
+    "error",
+    "event",
+    "log",
+    "span",
+    "debug_span",
+    "info_span",
+    "trace_span",
+];
+
+/// Whether a pattern looks at more than whether there was an error.
+fn looks_inside(pattern: &Pattern) -> bool {
+    match pattern {
+        Pattern::Variant { path, fields } => match path.last() {
+            Some("Err") => false,
+            Some(name) if name == "Ok" || name == crate::ir::value::SUCCESS => {
+                fields.iter().any(|(_, pattern)| !pattern.always())
+            }
+            _ => true,
+        },
+        Pattern::Or(any) => any.iter().any(looks_inside),
+        pattern => !pattern.always(),
+    }
+}
+
+/// The test of a branch, when it looks at a carrier.
+fn tested(body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+    let Terminator::Branch { test, span, .. } = end else { return None };
+    let looks = match test {
+        Test::True(value) => carriers.contains(value),
+        Test::Matches { value, pattern } => {
+            carriers.contains(value)
+                && (looks_inside(pattern) || optional_inside(body, *value, pattern))
+        }
+        Test::Opaque(values) => values.iter().any(|value| carriers.contains(value)),
+    };
+    looks.then_some(*span)
+}
+
+/// Whether a success test is one of the payload (`row?` of an option), not of the call's result.
+fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
+    let success = pattern.variant() == Some(crate::ir::value::SUCCESS);
+    success
+        && match body.kind(body.peel(value)) {
+            ValueKind::Payload { variant, .. } => is_success(variant),
+            ValueKind::Adapted { value, adapter: Adapter::OkOr, .. } => {
+                matches!(body.kind(body.peel(*value)), ValueKind::Payload { .. })
+            }
+            _ => false,
+        }
+}
+
+/// The return that gives a carrier back on a path without failure.
+fn returned(_body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+    match end {
+        Terminator::Return { value: Some(value), exit, span } if *exit != Exit::Propagated => {
+            carriers.contains(value).then_some(*span)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,168 @@
+//! Keys that must share a hash slot: those of one command, one script call, one transaction.
+
+use std::collections::BTreeMap;
+
+use super::Analysis;
+use crate::ir::effect::{Cluster, Effect, EffectKind, Key, Store};
+use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
+use crate::source::Span;
+
+/// What needs one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Unit {
+    /// A command with several keys.
+    Command,
+    /// A script call.
+    Script,
+    /// MULTI/EXEC or an atomic pipeline.
+    Transaction,
+}
+
+/// Whether the server is a cluster, as far as the program shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClusterUse {
+    /// Settings, a cluster client, or hash tags say so.
+    Yes,
+    /// A plain single-server client.
+    No,
+    /// Nothing tells.
+    Unknown,
+}
+
+/// Two keys of one unit that can't share a slot.
+#[derive(Clone, Debug)]
+pub struct Conflict<'p> {
+    /// The command, script call, or the last command of the transaction.
+    pub effect: &'p Effect,
+    /// What needs one slot.
+    pub unit: Unit,
+    /// First key.
+    pub left: (KeyTemplate, Span),
+    /// Second key.
+    pub right: (KeyTemplate, Span),
+    /// Slots of both, when both are constant.
+    pub slots: Option<(u16, u16)>,
+    /// Whether a hole at the start of both keys may hold the tag.
+    pub may_hold_tag: bool,
+    /// Whether a cluster is used.
+    pub cluster: ClusterUse,
+}
+
+impl<'p> Analysis<'p> {
+    /// All units whose keys must differ in slot, one conflict each, in body order.
+    #[must_use]
+    pub fn slot_conflicts(&self) -> Vec<Conflict<'p>> {
+        let tags = self.uses_hash_tags();
+        let mut found = Vec::new();
+        for body in &self.program.bodies {
+            let mut batches: BTreeMap<u32, Vec<(&'p Effect, &'p Key)>> = BTreeMap::new();
+            for effect in self.program.effects(body.id) {
+                match &effect.kind {
+                    EffectKind::Redis(command) if effect.client != "lua" => {
+                        let keys = command.keys.iter().map(|key| (effect, key));
+                        match command.batch.filter(|batch| batch.atomic) {
+                            Some(batch) => batches.entry(batch.number).or_default().extend(keys),
+                            None => found.extend(self.conflict(
+                                Unit::Command,
+                                &keys.collect::<Vec<_>>(),
+                                tags,
+                            )),
+                        }
+                    }
+                    EffectKind::Script(call) => {
+                        let keys = call.keys.iter().flatten().map(|key| (effect, key));
+                        found.extend(self.conflict(Unit::Script, &keys.collect::<Vec<_>>(), tags));
+                    }
+                    _ => {}
+                }
+            }
+            for keys in batches.values() {
+                found.extend(self.conflict(Unit::Transaction, keys, tags));
+            }
+        }
+        found
+    }
+
+    fn conflict(
+        &self,
+        unit: Unit,
+        keys: &[(&'p Effect, &'p Key)],
+        tags: bool,
+    ) -> Option<Conflict<'p>> {
+        let (left, right, effect) = differing(keys)?;
+        let slots = left.template.constant().zip(right.template.constant());
+        Some(Conflict {
+            effect,
+            unit,
+            left: (left.template.clone(), left.span),
+            right: (right.template.clone(), right.span),
+            slots: slots.map(|(left, right)| (slot(left), slot(right))),
+            may_hold_tag: starts_with_hole(&left.template) || starts_with_hole(&right.template),
+            cluster: self.cluster_use(effect, tags),
+        })
+    }
+
+    /// Whether an effect's server is a cluster.
+    #[must_use]
+    pub fn cluster_use(&self, effect: &Effect, tags: bool) -> ClusterUse {
+        let store = match &effect.kind {
+            EffectKind::Redis(command) => &command.store,
+            EffectKind::Script(call) => &call.store,
+            _ => &Store::default(),
+        };
+        match (self.program.settings.cluster, store.cluster) {
+            (Some(true), _) | (None, Cluster::Yes) => ClusterUse::Yes,
+            (Some(false), _) => ClusterUse::No,
+            (None, _) if tags => ClusterUse::Yes,
+            (None, Cluster::No) => ClusterUse::No,
+            (None, Cluster::Unknown) => ClusterUse::Unknown,
+        }
+    }
+
+    /// Whether any key of the program has a hash tag.
+    #[must_use]
+    pub fn uses_hash_tags(&self) -> bool {
+        self.effects().any(|effect| {
+            let keys: &[Key] = match &effect.kind {
+                EffectKind::Redis(command) => &command.keys,
+                EffectKind::Script(call) => call.keys.as_deref().unwrap_or_default(),
+                _ => &[],
+            };
+            keys.iter().any(|key| key.template.hash_tag().is_some())
+        })
+    }
+}
+
+/// The first two keys of a unit that must differ in slot, and the effect of the second.
+fn differing<'p>(keys: &[(&'p Effect, &'p Key)]) -> Option<(&'p Key, &'p Key, &'p Effect)> {
+    for (index, (effect, key)) in keys.iter().enumerate() {
+        if key.many && elements_differ(&key.template) {
+            return Some((key, key, effect));
+        }
+        for (other_effect, other) in keys.iter().skip(index + 1) {
+            if key.template.slot_relation(&other.template) == SlotRelation::MustDiffer {
+                return Some((key, other, other_effect));
+            }
+        }
+    }
+    None
+}
+
+/// Whether two elements of one list of keys differ in what is hashed: a hole that belongs to the
+/// element lies in the tag, or there is no tag.
+fn elements_differ(template: &KeyTemplate) -> bool {
+    let hashed = template.hash_tag().unwrap_or_else(|| template.parts.clone());
+    template.has_literal()
+        && hashed.iter().any(|part| match part {
+            KeyPart::Hole(hole) => match &hole.origin {
+                Origin::Field(path) => path.contains("[]") || path.starts_with('|'),
+                _ => false,
+            },
+            KeyPart::Text(_) => false,
+        })
+}
+
+/// Whether nothing literal stands before the first hole: the hole may bring a tag of its own.
+fn starts_with_hole(template: &KeyTemplate) -> bool {
+    matches!(template.parts.first(), Some(KeyPart::Hole(_)))
+}

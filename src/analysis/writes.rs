@@ -1,0 +1,144 @@
+//! Guarded database writes whose row count nobody looks at.
+
+use super::Analysis;
+use super::result_use::{ResultUse, result_use};
+use super::row_guard::{Guard, Weight, row_guard};
+use crate::config::{Confidence, Severity};
+use crate::ir::effect::{Effect, SqlCall, ZeroRows};
+use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
+use crate::ir::value::{ValueId, ValueKind};
+use crate::source::Span;
+
+/// A guarded write whose count is dropped.
+#[derive(Clone, Debug)]
+pub struct GuardedWrite {
+    /// `UPDATE`, `DELETE`, `INSERT`.
+    pub verb: &'static str,
+    /// What guards it, for messages.
+    pub guard: String,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The guard's predicate.
+    pub predicate: Option<Span>,
+}
+
+impl Analysis<'_> {
+    /// What is wrong with a database call that drops its row count; `None` when it does not, or when
+    /// the count tells nothing.
+    #[must_use]
+    pub fn guarded_write(
+        &self,
+        effect: &Effect,
+        call: &SqlCall,
+        statement: &Statement,
+    ) -> Option<GuardedWrite> {
+        let (verb, name, returns) = written(statement)?;
+        if !self.count_is_lost(effect, call, returns)
+            || self.owned_by_transaction(effect, call, name)
+        {
+            return None;
+        }
+        let from = self.program.tree.file(effect.span.file).map_or("", |file| file.path.as_str());
+        let table = self.schemas.table(name, from);
+        let found = row_guard(statement, table, &self.words)?;
+        let confidence = match (found.guard.weight(), found.guard) {
+            (Weight::Full, _) => Confidence::High,
+            (Weight::Doubtful, Guard::InsertOnce)
+                if self.acts_as_first(effect, call, statement) =>
+            {
+                Confidence::Medium
+            }
+            (Weight::Doubtful, _) => Confidence::Low,
+            (Weight::None, _) => return None,
+        };
+        let column = found.column.map(|column| format!(" of `{column}`")).unwrap_or_default();
+        Some(GuardedWrite {
+            verb,
+            guard: format!("a {}{column}", found.guard.noun()),
+            severity: Severity::Error,
+            confidence,
+            predicate: found.span,
+        })
+    }
+
+    /// Whether nothing looks at how many rows were hit.
+    fn count_is_lost(&self, effect: &Effect, call: &SqlCall, returns: bool) -> bool {
+        match call.zero_rows {
+            ZeroRows::Error => false,
+            ZeroRows::Lost => true,
+            // An empty reply tells only when the statement returns rows.
+            ZeroRows::Rows if !returns => true,
+            _ => result_use(self.program, effect.site) == ResultUse::Dropped,
+        }
+    }
+
+    /// Whether the same transaction locked or inserted the row before: then it is there.
+    fn owned_by_transaction(&self, effect: &Effect, call: &SqlCall, table: &TableName) -> bool {
+        let Some(executor) = call.executor_value else { return false };
+        let (body, executor) = self.program.source_of(effect.site.body, executor);
+        let effects = self.program.effects(effect.site.body);
+        effects.iter().take_while(|other| other.site != effect.site).any(|other| {
+            let crate::ir::effect::EffectKind::Sql(earlier) = &other.kind else { return false };
+            let same = earlier.executor_value.map(|it| self.program.source_of(other.site.body, it));
+            same == Some((body, executor))
+                && earlier.statements.iter().any(|statement| match &statement.kind {
+                    StatementKind::Insert(insert) => insert.table.name == table.name,
+                    StatementKind::Select(select) => {
+                        select.lock.is_some_and(|lock| lock.exclusive)
+                            && select.tables.iter().any(|it| it.name == table.name)
+                    }
+                    _ => false,
+                })
+        })
+    }
+
+    /// Whether code that inserts a mere marker (nothing but its key) goes on, with the values of the
+    /// marker, as if it had come first.
+    fn acts_as_first(&self, effect: &Effect, call: &SqlCall, statement: &Statement) -> bool {
+        let StatementKind::Insert(insert) = &statement.kind else { return false };
+        if !only_key(insert) {
+            return false;
+        }
+        let program = self.program;
+        let Some(own) = program.body(effect.site.body) else { return false };
+        let marker: Vec<ValueId> =
+            call.parameters.iter().map(|value| program.source_of(own.id, *value).1).collect();
+        own.body.calls().any(|(_, op, later)| {
+            let site = crate::ir::effect::Site { body: own.id, op };
+            let runs = !self.graph.runs_at(site).is_empty()
+                || program.targets(own.id, op).is_some_and(|it| !it.bodies.is_empty());
+            let given = later.arguments.iter().any(|argument| {
+                let (_, source) = program.source_of(own.id, argument.value);
+                let named = matches!(
+                    own.body.kind(source),
+                    ValueKind::Parameter(_) | ValueKind::Field { .. }
+                );
+                named && marker.contains(&source)
+            });
+            runs && given && super::expiry::comes_after(program, effect.site, site)
+        })
+    }
+}
+
+/// Whether an INSERT has one or two columns and nothing to be updated: a marker.
+fn only_key(insert: &Insert) -> bool {
+    (1..=2).contains(&insert.columns.len())
+}
+
+/// The verb, table and whether rows come back.
+fn written(statement: &Statement) -> Option<(&'static str, &TableName, bool)> {
+    match &statement.kind {
+        StatementKind::Update(update) => {
+            Some(("UPDATE", &update.table, !update.returning.is_empty()))
+        }
+        StatementKind::Delete(delete) => {
+            Some(("DELETE", &delete.table, !delete.returning.is_empty()))
+        }
+        StatementKind::Insert(insert) if insert.on_conflict.is_some() => {
+            Some(("INSERT", &insert.table, !insert.returning.is_empty()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! What nearly every rule file names. Rules see the analysis, `ir` and findings, nothing else.
+
+pub use crate::analysis::Analysis;
+pub use crate::analysis::expiry::Omission;
+pub use crate::analysis::lease::{Action, KeyKind, KeyUse, OwnerProof};
+pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
+pub use crate::analysis::personal::PersonalKey;
+pub use crate::analysis::reach::Reached;
+pub use crate::analysis::region::Region;
+pub use crate::analysis::result_use::{ResultUse, result_use};
+pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
+pub use crate::analysis::writes::GuardedWrite;
+pub use crate::config::{Confidence, Severity};
+pub use crate::finding::{Findings, MOST_STEPS};
+pub use crate::ir::effect::{
+    Effect, EffectKind, Expiry, ExternalCall, Key, Protocol, RedisCommand, Site, Timeout,
+};
+pub use crate::ir::key::{Hole, KeyTemplate, Origin};
+pub use crate::ir::sql::Statement;
+
+/// How a message names the key of a use.
+pub fn key_name(analysis: &Analysis<'_>, key_use: &KeyUse) -> String {
+    analysis.key_text(key_use).map_or_else(|| "the key".to_owned(), |text| format!("`{text}`"))
+}
+
+/// How to release only one's own lease, for the client that was called.
+pub fn release_help(client: &str) -> &'static str {
+    match client {
+        "fred" => {
+            "delete only your own lease, in one script: `client.eval(\"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0\", vec![key], vec![token])`"
+        }
+        "lua" => {
+            "delete only the caller's own lease: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`"
+        }
+        _ => {
+            "delete only your own lease, in one script: `Script::new(\"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0\").key(key).arg(token).invoke_async(&mut con)`; on Redis 8.4 `con.del_ex(key, ValueComparison::ifeq(token))`"
+        }
+    }
+}
+
+/// How to renew only one's own lease, for the client that was called.
+pub fn renew_help(client: &str) -> &'static str {
+    match client {
+        "fred" => {
+            "renew only your own lease, in one script: `client.eval(\"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0\", vec![key], vec![token, ttl_ms])`"
+        }
+        "lua" => {
+            "renew only the caller's own lease: `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`"
+        }
+        _ => {
+            "renew only your own lease, in one script: `Script::new(\"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0\").key(key).arg(token).arg(ttl_ms).invoke_async(&mut con)`"
+        }
+    }
+}
