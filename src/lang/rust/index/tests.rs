@@ -4,7 +4,7 @@ use super::index;
 use crate::ir::body::ProblemKind;
 use crate::ir::index::{FileIndex, Function, ItemId, Receiver, Role, TypeRef};
 use crate::lang::rust::slice::{Form, slice};
-use crate::source::{Language, SourceFile, Tree};
+use crate::source::{Language, Tree};
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let text = |(path, text): &(&str, &str)| {
