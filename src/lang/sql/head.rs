@@ -95,6 +95,10 @@ const OBJECTS: &[&str] = &[
     "range",
     "partition",
     "configuration",
+    "sink",
+    "source",
+    "connection",
+    "secret",
 ];
 
 /// The kind of a statement that its head alone decides; `None` when it must be read.

@@ -165,6 +165,12 @@ impl Normalised {
         (from, to.max(from))
     }
 
+    /// The source bytes of the token at an offset of the normalised text.
+    pub fn token_at(&self, at: usize) -> (usize, usize) {
+        let index = self.tokens.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+        self.tokens.get(index).map_or((0, 0), |(_, token)| (token.start, token.end))
+    }
+
     /// The text of a run of the statement's tokens.
     pub fn written(&self, tokens: &[Token]) -> Option<&str> {
         let (first, last) = (tokens.first()?, tokens.last()?);
@@ -356,6 +362,12 @@ impl Writer<'_> {
     fn hole(&mut self, token: Token, index: usize) {
         if self.names_something(index) || !self.operand {
             self.value_hole(token, index);
+            return;
+        }
+        // `UPDATE t ⟨⟩ WHERE …`: the hole is the SET clause.
+        let word = |index: usize, word: &str| self.next_is(index, word);
+        if word(0, "update") && !(0..self.tokens.len().min(200)).any(|at| word(at, "set")) {
+            self.write(token, &format!("SET {HOLE_NAME} = {HOLE_NAME}"));
             return;
         }
         // An operand before it: a clause, an alias or a direction. Nothing is written.

@@ -27,6 +27,8 @@ const CHAIN: usize = 1500;
 const SET_OPERATORS: usize = 200;
 /// Tokens that are given to a parser.
 const TOKENS: usize = 60_000;
+/// Statements of one text that every reader is tried on in vain.
+const FAILURES: usize = 2_000;
 /// How many bytes of a statement are kept as its text.
 const KEPT: usize = 16_384;
 
@@ -84,7 +86,9 @@ impl<'a> Session<'a> {
         let tokens_read = cut.as_deref().unwrap_or(tokens);
         let normalised = normalise(self.content(), tokens_read, self.dialect, &mut self.numbering);
         let mut reason = "it is too long or too deeply nested".to_owned();
-        if !too_much(self.content(), tokens_read) {
+        if self.problems.len() > FAILURES {
+            "too many before it could not be read".clone_into(&mut reason);
+        } else if !too_much(self.content(), tokens_read) {
             match self.parse(&normalised, tokens) {
                 Ok(statement) => return statement,
                 Err(error) => reason = error,
@@ -122,9 +126,7 @@ impl<'a> Session<'a> {
         let lines = Lines::new(&normalised.text);
         let span = match at {
             Some(location) if self.depth == 0 => {
-                let offset = lines.offset(location);
-                let (start, end) =
-                    normalised.source(offset, (offset + 1).min(normalised.text.len()));
+                let (start, end) = normalised.token_at(lines.offset(location));
                 self.place(start, end)
             }
             _ => statement.span,

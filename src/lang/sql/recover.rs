@@ -26,7 +26,9 @@ pub(super) fn read(
     tokens: &[Token],
     normalised: &Normalised,
 ) -> Option<Statement> {
-    if normalised.text.len() > LONGEST {
+    let verbs = ["update", "delete", "insert", "select"];
+    let written = tokens.iter().any(|token| token.is_any(session.content(), &verbs));
+    if normalised.text.len() > LONGEST || !written {
         return None;
     }
     let mut parser = tree_sitter::Parser::new();

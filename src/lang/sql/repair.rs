@@ -9,7 +9,8 @@ use super::normalise::Normalised;
 use super::query;
 use super::reader::{Lines, Places, Session, parse_text};
 use super::token::{Token, TokenKind};
-use crate::ir::sql::{Fidelity, OnConflict, SchemaChange, Statement, StatementKind};
+use crate::ir::sql::{Fidelity, Insert, OnConflict, SchemaChange, Statement, StatementKind};
+use crate::source::Span;
 
 /// How many elements are tried.
 const ELEMENTS: usize = 400;
@@ -77,7 +78,7 @@ fn changes_of(
     Some(changes)
 }
 
-fn relocate(change: &mut SchemaChange, span: crate::source::Span) {
+fn relocate(change: &mut SchemaChange, span: Span) {
     match change {
         SchemaChange::CreateTable { columns, constraints, .. } => {
             columns.iter_mut().for_each(|column| column.span = span);
@@ -89,34 +90,47 @@ fn relocate(change: &mut SchemaChange, span: crate::source::Span) {
     }
 }
 
-/// INSERT … SELECT … ON CONFLICT: the parser may take ON for a part of the query. The two are read
-/// one by one.
+/// An INSERT in two halves, before ON CONFLICT and from there: the parser may take ON for a part of
+/// a query. A half that a query builder is still to complete is given what it lacks.
 fn inserted(session: &Session<'_>, tokens: &[Token], normalised: &Normalised) -> Option<Statement> {
     let content = session.content();
     let conflict = tokens.windows(2).rposition(|pair| {
         matches!(pair, [on, conflict] if on.is(content, "on") && conflict.is(content, "conflict"))
-    })?;
-    let head = normalised.written(tokens.get(..conflict)?)?;
-    let tail = normalised.written(tokens.get(conflict..)?)?;
+    });
     let span = session.statement(tokens, StatementKind::Other, Fidelity::Recovered).span;
+    let head = normalised.written(tokens.get(..conflict.unwrap_or(tokens.len()))?)?;
+    let completed = ["", " VALUES (NULL)", " (NULL)"].iter().map(|rest| format!("{head}{rest}"));
+    let mut insert =
+        completed.into_iter().find_map(|text| insert_of(session, normalised, &text, span))?;
+    if let Some(conflict) = conflict {
+        let tail = normalised.written(tokens.get(conflict..)?)?;
+        let text = format!("INSERT INTO a (b) VALUES (1) {tail}");
+        let mut rest = insert_of(session, normalised, &text, span)?;
+        if let Some(OnConflict::Update { predicates, .. }) = &mut rest.on_conflict {
+            predicates.iter_mut().for_each(|predicate| predicate.span = span);
+        }
+        insert.on_conflict = rest.on_conflict;
+        insert.conflict_columns = rest.conflict_columns;
+        insert.returning = rest.returning;
+    }
+    Some(session.statement(tokens, StatementKind::Insert(insert), Fidelity::Recovered))
+}
+
+fn insert_of(
+    session: &Session<'_>,
+    normalised: &Normalised,
+    text: &str,
+    whole: Span,
+) -> Option<Insert> {
     let lines = Lines::new("");
-    let places = Places { text: session.text, normalised, lines: &lines, whole: span };
-    let read = |text: &str| match parse_text(session.dialect, text)? {
+    let places = Places { text: session.text, normalised, lines: &lines, whole };
+    match parse_text(session.dialect, text)? {
         Tree::Insert(insert) => match query::insert(&insert, places) {
             StatementKind::Insert(insert) => Some(insert),
             _ => None,
         },
         _ => None,
-    };
-    let mut insert = read(head)?;
-    let mut rest = read(&format!("INSERT INTO a (b) VALUES (1) {tail}"))?;
-    if let Some(OnConflict::Update { predicates, .. }) = &mut rest.on_conflict {
-        predicates.iter_mut().for_each(|predicate| predicate.span = span);
     }
-    insert.on_conflict = rest.on_conflict;
-    insert.conflict_columns = rest.conflict_columns;
-    insert.returning = rest.returning;
-    Some(session.statement(tokens, StatementKind::Insert(insert), Fidelity::Recovered))
 }
 
 fn created(

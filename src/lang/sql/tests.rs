@@ -149,6 +149,15 @@ fn holes_stand_for_names_values_and_clauses() {
 }
 
 #[test]
+fn fragments_of_query_builders_are_read() {
+    let parsed = read("INSERT INTO a (b, c) VALUES", Dialect::Postgres);
+    let StatementKind::Insert(insert) = &parsed.statements[0].kind else { panic!() };
+    assert_eq!((insert.columns.len(), parsed.problems.len()), (2, 0));
+    let sql = format!("UPDATE a t {HOLE} FROM b WHERE t.id = b.id");
+    assert_eq!(update(&sql).others.len(), 1);
+}
+
+#[test]
 fn mysql_updates() {
     let sql = "UPDATE `a` JOIN b ON a.id = b.id SET a.x = 1 WHERE a.id = ? LIMIT 1";
     let StatementKind::Update(update) = &read(sql, Dialect::MySql).statements[0].kind else {
