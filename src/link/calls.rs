@@ -15,6 +15,7 @@ use crate::ir::index::{ItemId, Path};
 use crate::ir::value::ValueId;
 
 pub mod evidence;
+mod flow;
 pub mod matching;
 pub mod passed;
 pub mod resolve;

@@ -129,6 +129,8 @@ pub struct Names {
     pub(in crate::link) aliases: BTreeMap<TypeId, (NodeId, TypeRef)>,
     /// Enums and their variants.
     pub(in crate::link) variants: BTreeMap<TypeId, Vec<String>>,
+    /// What the globs of each node mean.
+    pub(super) globs: Vec<Vec<Named>>,
     /// Methods, implementations and traits.
     pub(super) members: Members,
 }
@@ -145,6 +147,7 @@ impl Names {
             })
             .collect();
         let mut names = tree::build(tree, files.len(), &module_files);
+        names.resolve_globs();
         names.members = Members::build(&names, &module_files);
         names
     }

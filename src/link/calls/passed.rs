@@ -4,18 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Targets;
+use super::flow::Flow;
 use crate::catalog::ApiEffect;
-use crate::ir::body::{Call, Callee, OpId, OpKind, Terminator};
+use crate::ir::body::{Call, Callee, OpId, OpKind};
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
-use crate::link::names::{Named, Namespace, Resolution};
-
-/// How many steps a closure is followed back through parameters.
-const STEPS: usize = 8;
+use crate::link::names::Resolution;
 
 /// Library functions that give back the future or closure they were given.
-const WRAPPING: [&str; 14] = [
+pub(super) const WRAPPING: [&str; 14] = [
     "pin",
     "new",
     "boxed",
@@ -32,24 +30,18 @@ const WRAPPING: [&str; 14] = [
     "unconstrained",
 ];
 
-/// What a value may run when it is called or awaited.
+/// Finds what calls and waits run beyond their direct targets.
 struct Runnable<'p> {
     program: &'p Program,
-    /// Call sites by the body they call: only first-step targets.
-    callers: &'p [Vec<Site>],
-    targets: &'p [BTreeMap<OpId, Targets>],
+    flow: Flow<'p>,
 }
 
-/// Fills callers, runs and awaited bodies.
+/// Fills callers, runs and awaited bodies of the bodies from `from` on.
 pub(crate) fn finish(program: &mut Program, from: usize) {
-    for at in from..program.bodies.len() {
-        if program.calls.targets.len() <= at {
-            program.calls.targets.push(BTreeMap::new());
-        }
-    }
-    let first = callers(program.bodies.len(), &program.calls.targets);
+    let count = program.bodies.len();
+    program.calls.targets.resize_with(count, BTreeMap::new);
     let additions = {
-        let runnable = Runnable { program, callers: &first, targets: &program.calls.targets };
+        let runnable = Runnable { program, flow: Flow::build(program) };
         runnable.additions(from)
     };
     for (site, addition) in additions {
@@ -70,7 +62,7 @@ pub(crate) fn finish(program: &mut Program, from: usize) {
             Addition::Deferred => entry.deferred = true,
         }
     }
-    program.calls.callers = callers(program.bodies.len(), &program.calls.targets);
+    program.calls.callers = callers(count, &program.calls.targets);
 }
 
 enum Addition {
@@ -80,6 +72,7 @@ enum Addition {
     Deferred,
 }
 
+/// Adds what is not there yet; the order stays.
 fn add(all: &mut Vec<BodyId>, more: Vec<BodyId>) {
     for body in more {
         if !all.contains(&body) {
@@ -114,7 +107,7 @@ impl Runnable<'_> {
                 match &operation.kind {
                     OpKind::Call(call) => self.call(site, call, &mut all),
                     OpKind::Await { value, .. } => {
-                        let bodies = self.futures(own.id, *value, STEPS);
+                        let bodies = self.flow.futures(own.id, *value);
                         if !bodies.is_empty() {
                             all.push((site, Addition::Bodies(bodies)));
                         }
@@ -128,37 +121,27 @@ impl Runnable<'_> {
 
     fn call(&self, site: Site, call: &Call, all: &mut Vec<(Site, Addition)>) {
         if let Callee::Value(value) = &call.callee {
-            let bodies = self.callables(site.body, *value, STEPS);
+            let bodies = self.flow.callables(site.body, *value);
             if !bodies.is_empty() {
                 all.push((site, Addition::Bodies(bodies)));
             }
         }
-        let targets = self.targets.get(site.body.0 as usize).and_then(|all| all.get(&site.op));
+        let targets = self.program.targets(site.body, site.op);
         // A workspace callee runs its arguments at its own calls of its parameters.
         if targets.is_some_and(|targets| !targets.bodies.is_empty()) {
-            let made = call
-                .arguments
-                .iter()
-                .filter_map(|argument| self.made_by(site.body, argument.value));
-            all.extend(
-                made.filter(|made| self.only_makes_a_future(*made))
-                    .map(|made| (made, Addition::Deferred)),
-            );
+            let values = call.arguments.iter().map(|argument| argument.value);
+            let made = values.filter_map(|value| self.made_by(site.body, value));
+            let futures = made.filter(|made| self.flow.only_makes_a_future(*made));
+            all.extend(futures.map(|made| (made, Addition::Deferred)));
             return;
         }
         let spawns = targets
             .is_some_and(|targets| targets.apis.iter().any(|row| row.effect == ApiEffect::Spawn));
         let mut runs = Vec::new();
-        let values = call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
-        for value in values {
-            if spawns || call.receiver != Some(value) {
-                add(&mut runs, self.callables(site.body, value, STEPS));
-                if spawns || !awaited_later(call) {
-                    add(&mut runs, self.futures(site.body, value, STEPS));
-                }
-            }
-            if spawns && let Some(made) = self.made_by(site.body, value) {
-                all.push((made, Addition::Spawned));
+        for argument in &call.arguments {
+            add(&mut runs, self.flow.callables(site.body, argument.value));
+            if spawns || !awaited_later(call) {
+                add(&mut runs, self.flow.futures(site.body, argument.value));
             }
         }
         if !runs.is_empty() {
@@ -166,156 +149,22 @@ impl Runnable<'_> {
         }
         if spawns {
             all.push((site, Addition::Spawned));
+            let values = call.arguments.iter().map(|argument| argument.value);
+            let made = values.filter_map(|value| self.made_by(site.body, value));
+            all.extend(made.map(|made| (made, Addition::Spawned)));
         }
     }
 
-    /// Whether all that a call may run are async functions.
-    fn only_makes_a_future(&self, site: Site) -> bool {
-        let targets = self.targets.get(site.body.0 as usize).and_then(|all| all.get(&site.op));
-        targets
-            .is_some_and(|targets| targets.bodies.iter().all(|body| self.program.is_async(*body)))
-    }
-
-    /// The call of a workspace function that made a future.
+    /// The call of a workspace function that made a value.
     fn made_by(&self, body: BodyId, value: ValueId) -> Option<Site> {
         let (body, value) = self.program.root_of(body, value);
         match self.program.body(body)?.body.kind(value) {
             ValueKind::Result(op) => {
-                let targets = self.targets.get(body.0 as usize)?.get(op)?;
+                let targets = self.program.targets(body, *op)?;
                 (!targets.bodies.is_empty()).then_some(Site { body, op: *op })
             }
             _ => None,
         }
-    }
-
-    /// Bodies of closures and functions that a value may be.
-    fn callables(&self, body: BodyId, value: ValueId, steps: usize) -> Vec<BodyId> {
-        let (body, value) = self.program.root_of(body, value);
-        let Some(own) = self.program.body(body) else { return Vec::new() };
-        match own.body.kind(value) {
-            ValueKind::Closure(index) => self.program.nested(body, *index).into_iter().collect(),
-            ValueKind::Path(path) => {
-                let scope = self.program.scope_of(body);
-                match self.program.names.resolve(scope, path, Namespace::Value).0 {
-                    Named::Function(id) => self.program.body_of(id).into_iter().collect(),
-                    _ => Vec::new(),
-                }
-            }
-            ValueKind::Join(incoming) => self.all(body, incoming, steps, Self::callables),
-            ValueKind::Parameter(at) if steps > 0 => {
-                self.arguments(body, *at, steps, Self::callables)
-            }
-            ValueKind::Result(op) if steps > 0 => self.through(body, *op, steps, Self::callables),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Bodies of async blocks that a value may be a future of. A call of an async function is no
-    /// such block: its body runs, for all we care, where it is called; only a future that came in
-    /// through a parameter is followed to the function that made it.
-    fn futures(&self, body: BodyId, value: ValueId, steps: usize) -> Vec<BodyId> {
-        let (body, value) = self.program.root_of(body, value);
-        let Some(own) = self.program.body(body) else { return Vec::new() };
-        match own.body.kind(value) {
-            ValueKind::Async(index) => self.program.nested(body, *index).into_iter().collect(),
-            ValueKind::Join(incoming) => self.all(body, incoming, steps, Self::futures),
-            ValueKind::Parameter(at) if steps > 0 => {
-                self.arguments(body, *at, steps, Self::futures)
-            }
-            ValueKind::Result(op) if steps > 0 => {
-                let site = Site { body, op: *op };
-                let mut bodies = self.through(body, *op, steps, Self::futures);
-                if steps < STEPS && self.only_makes_a_future(site) {
-                    let targets = self.targets.get(body.0 as usize).and_then(|all| all.get(op));
-                    add(
-                        &mut bodies,
-                        targets.map_or_else(Vec::new, |targets| targets.bodies.clone()),
-                    );
-                }
-                bodies
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    fn all(
-        &self,
-        body: BodyId,
-        values: &[ValueId],
-        steps: usize,
-        find: fn(&Self, BodyId, ValueId, usize) -> Vec<BodyId>,
-    ) -> Vec<BodyId> {
-        let mut bodies = Vec::new();
-        if steps > 0 {
-            for value in values {
-                add(&mut bodies, find(self, body, *value, steps - 1));
-            }
-        }
-        bodies
-    }
-
-    /// What all callers give for a parameter.
-    fn arguments(
-        &self,
-        body: BodyId,
-        at: u32,
-        steps: usize,
-        find: fn(&Self, BodyId, ValueId, usize) -> Vec<BodyId>,
-    ) -> Vec<BodyId> {
-        let mut bodies = Vec::new();
-        let Some(own) = self.program.body(body) else { return bodies };
-        if own.parent.is_some() {
-            return bodies;
-        }
-        for site in self.callers.get(body.0 as usize).into_iter().flatten() {
-            if let Some(value) = self.program.argument_for(*site, body, at) {
-                add(&mut bodies, find(self, site.body, value, steps - 1));
-            }
-        }
-        bodies
-    }
-
-    /// What a call gives back: an argument that a wrapper passes on, or what the called body
-    /// returns.
-    fn through(
-        &self,
-        body: BodyId,
-        op: OpId,
-        steps: usize,
-        find: fn(&Self, BodyId, ValueId, usize) -> Vec<BodyId>,
-    ) -> Vec<BodyId> {
-        let Some(call) = self.program.body(body).and_then(|own| own.body.call(op)) else {
-            return Vec::new();
-        };
-        let mut bodies = Vec::new();
-        let targets = self.targets.get(body.0 as usize).and_then(|all| all.get(&op));
-        let mut called: Vec<BodyId> =
-            targets.map_or_else(Vec::new, |targets| targets.bodies.clone());
-        if let Callee::Value(value) = &call.callee {
-            add(&mut called, self.callables(body, *value, steps - 1));
-        }
-        for called in &called {
-            let Some(own) = self.program.body(*called) else { continue };
-            for block in &own.body.blocks {
-                if let Terminator::Return { value: Some(value), .. } = &block.end {
-                    let (at, root) = self.program.root_of(*called, *value);
-                    let plain = !matches!(
-                        self.program.body(at).map(|own| own.body.kind(root)),
-                        Some(ValueKind::Parameter(_))
-                    );
-                    if plain {
-                        add(&mut bodies, find(self, *called, *value, steps - 1));
-                    }
-                }
-            }
-        }
-        if called.is_empty() && call.callee.name().is_some_and(|name| WRAPPING.contains(&name)) {
-            let values = call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
-            for value in values {
-                add(&mut bodies, find(self, body, value, steps - 1));
-            }
-        }
-        bodies
     }
 }
 

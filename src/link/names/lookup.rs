@@ -1,5 +1,7 @@
 //! What a path means: the language's own lookup, bounded and safe against import cycles.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::tree::shared_folders;
 use super::{Named, Names, Namespace, Node, NodeId, Resolution, Scope};
 use crate::ir::index::{Path, TypeRef};
@@ -74,8 +76,10 @@ const PRELUDE: &[&str] = &[
 /// A lookup under way.
 struct Lookup<'a> {
     names: &'a Names,
-    /// Nodes and names that are being looked up: a second time round is a cycle.
-    open: Vec<(NodeId, String, bool)>,
+    /// Answers of this lookup by node and name; one that is still open is a cycle and finds nothing.
+    known: BTreeMap<(NodeId, String, bool), Option<Named>>,
+    /// Whether globs are left out: the path of a glob is not looked for behind other globs.
+    plain: bool,
 }
 
 /// See [`Names::resolve`].
@@ -85,7 +89,7 @@ pub(super) fn resolve(
     path: &Path,
     namespace: Namespace,
 ) -> (Named, Resolution) {
-    let mut lookup = Lookup { names, open: Vec::new() };
+    let mut lookup = Lookup::new(names);
     lookup.scoped(scope, path, namespace)
 }
 
@@ -103,20 +107,59 @@ fn lexical_globs(names: &Names, node: NodeId) -> Vec<Path> {
 }
 
 impl Names {
+    /// Finds what the path of every glob means; done once, when the tree stands.
+    pub(super) fn resolve_globs(&mut self) {
+        let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let all = (0..count).map(|node| self.globs_written(NodeId(node))).collect();
+        self.globs = all;
+    }
+
+    fn globs_written(&self, id: NodeId) -> Vec<Named> {
+        let Some(node) = self.node(id) else { return Vec::new() };
+        let globs = node.imports.iter().filter(|import| import.name == "*");
+        let meant = globs.map(|glob| {
+            let mut lookup = Lookup { plain: true, ..Lookup::new(self) };
+            lookup.path(id, &glob.path, Namespace::Type, 0).0
+        });
+        meant.filter(|named| *named != Named::Unknown).collect()
+    }
+
+    /// What the globs of one node mean.
+    fn globs_of(&self, node: NodeId) -> &[Named] {
+        self.globs.get(node.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
     /// Library globs of one node, those of workspace modules that it takes in by a glob included.
     pub(in crate::link) fn external_globs(&self, node: NodeId) -> Vec<Path> {
-        let mut lookup = Lookup { names: self, open: Vec::new() };
         let mut globs = Vec::new();
-        lookup.globs_of(node, &mut globs, &mut Vec::new(), 0);
+        for node in self.with_globs(node) {
+            for named in self.globs_of(node) {
+                if let Named::External(path) = named
+                    && !globs.contains(path)
+                {
+                    globs.push(path.clone());
+                }
+            }
+        }
         globs
     }
 
     /// A node and the workspace modules that it takes in by a glob.
     pub(in crate::link) fn with_globs(&self, node: NodeId) -> Vec<NodeId> {
-        let mut lookup = Lookup { names: self, open: Vec::new() };
-        let mut seen = Vec::new();
-        lookup.globs_of(node, &mut Vec::new(), &mut seen, 0);
-        seen
+        let mut all = vec![node];
+        let mut seen = BTreeSet::from([node]);
+        let mut at = 0;
+        while let Some(node) = all.get(at).copied() {
+            at += 1;
+            for named in self.globs_of(node) {
+                if let Named::Module(module) = named
+                    && seen.insert(*module)
+                {
+                    all.push(*module);
+                }
+            }
+        }
+        all
     }
 
     /// The node and the functions and module around it, inside out; stops at the module.
@@ -164,7 +207,11 @@ impl Names {
     }
 }
 
-impl Lookup<'_> {
+impl<'a> Lookup<'a> {
+    fn new(names: &'a Names) -> Self {
+        Self { names, known: BTreeMap::new(), plain: false }
+    }
+
     fn scoped(&mut self, scope: Scope<'_>, path: &Path, space: Namespace) -> (Named, Resolution) {
         let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };
         if scope.generics.iter().any(|(name, _)| name == first) {
@@ -259,7 +306,7 @@ impl Lookup<'_> {
         if path.0.len() > 1 && !type_like {
             return (Named::External(path.clone()), Resolution::External);
         }
-        let mut globs = lexical_globs(self.names, node);
+        let mut globs = if self.plain { Vec::new() } else { lexical_globs(self.names, node) };
         if !globs.is_empty() && (type_like || path.0.len() == 1) {
             globs.sort_by_key(|glob| glob_rank(glob));
             let glob = globs.swap_remove(0);
@@ -283,22 +330,26 @@ impl Lookup<'_> {
 
     /// A name that a node itself declares, imports or takes in by a glob of the workspace.
     fn within(&mut self, id: NodeId, name: &str, space: Namespace, depth: u32) -> Option<Named> {
-        let key = (id, name.to_owned(), space == Namespace::Type);
-        if depth > DEPTH || self.open.contains(&key) {
-            return None;
-        }
         let names = self.names;
         let node = names.node(id)?;
         if let Some(found) = declared(node, name, space) {
             return Some(found);
         }
-        self.open.push(key);
+        let key = (id, name.to_owned(), space == Namespace::Type);
+        if depth > DEPTH {
+            return None;
+        }
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        self.known.insert(key.clone(), None);
         let found = self
             .imported(id, node, name, space, depth)
-            .or_else(|| self.globbed(id, node, name, space, depth));
-        self.open.pop();
-        // A tuple struct is named where a value is wanted, a module where a type is.
-        found.or_else(|| declared(node, name, other(space)))
+            .or_else(|| self.globbed(id, name, space, depth))
+            // A tuple struct is named where a value is wanted, a module where a type is.
+            .or_else(|| declared(node, name, other(space)));
+        self.known.insert(key, found.clone());
+        found
     }
 
     fn imported(
@@ -310,8 +361,7 @@ impl Lookup<'_> {
         depth: u32,
     ) -> Option<Named> {
         node.imports.iter().filter(|import| import.name == name).find_map(|import| {
-            let found = self.path(id, &import.path, space, depth + 1).0;
-            let found = match found {
+            let found = match self.path(id, &import.path, space, depth + 1).0 {
                 Named::Unknown => self.path(id, &import.path, other(space), depth + 1).0,
                 found => found,
             };
@@ -328,41 +378,18 @@ impl Lookup<'_> {
         })
     }
 
-    fn globbed(
-        &mut self,
-        id: NodeId,
-        node: &Node,
-        name: &str,
-        space: Namespace,
-        depth: u32,
-    ) -> Option<Named> {
-        let globs = node.imports.iter().filter(|import| import.name == "*");
-        globs.into_iter().find_map(|glob| {
-            match self.path(id, &glob.path, Namespace::Type, depth + 1).0 {
-                Named::Module(module) => self.within(module, name, space, depth + 1),
-                Named::Type(ty) => {
-                    let variants = self.names.variants.get(&ty)?;
-                    variants.iter().any(|v| v == name).then(|| Named::Variant(ty, name.to_owned()))
-                }
-                _ => None,
+    fn globbed(&mut self, id: NodeId, name: &str, space: Namespace, depth: u32) -> Option<Named> {
+        if self.plain {
+            return None;
+        }
+        self.names.globs_of(id).iter().find_map(|glob| match glob {
+            Named::Module(module) => self.within(*module, name, space, depth + 1),
+            Named::Type(ty) => {
+                let variants = self.names.variants.get(ty)?;
+                variants.iter().any(|v| v == name).then(|| Named::Variant(*ty, name.to_owned()))
             }
+            _ => None,
         })
-    }
-
-    /// Library globs of a node, those of workspace globs included.
-    fn globs_of(&mut self, id: NodeId, globs: &mut Vec<Path>, seen: &mut Vec<NodeId>, depth: u32) {
-        if depth > DEPTH || seen.contains(&id) {
-            return;
-        }
-        seen.push(id);
-        let Some(node) = self.names.node(id) else { return };
-        for import in node.imports.iter().filter(|import| import.name == "*") {
-            match self.path(id, &import.path, Namespace::Type, depth + 1).0 {
-                Named::Module(module) => self.globs_of(module, globs, seen, depth + 1),
-                Named::External(path) if !globs.contains(&path) => globs.push(path),
-                _ => {}
-            }
-        }
     }
 
     /// Follows the parts of a path from `at` on.
@@ -407,8 +434,7 @@ impl Lookup<'_> {
         path: &Path,
         position: usize,
     ) -> (Named, Resolution) {
-        let mut globs = Vec::new();
-        self.globs_of(module, &mut globs, &mut Vec::new(), 0);
+        let mut globs = self.names.external_globs(module);
         globs.sort_by_key(|glob| glob_rank(glob));
         match globs.first() {
             Some(glob) => (Named::External(extended(glob, path, position)), Resolution::External),
