@@ -90,3 +90,8 @@ fn difference(expected: &str, actual: &str) -> String {
 fn rust_programs_lower_to_their_texts() {
     check("rust", Language::Rust);
 }
+
+#[test]
+fn lua_programs_lower_to_their_texts() {
+    check("lua", Language::Lua);
+}

@@ -270,3 +270,47 @@ fn a_client_that_compares_is_seen_too() {
     };
     assert_eq!(client(helper, true), OwnerCheck::Unknown);
 }
+
+/// The same answers from the effects of a linked program.
+#[test]
+fn effects_of_a_program_serve() {
+    use crate::config::Settings;
+    use crate::link::Program;
+    use crate::source::{Language, Tree};
+    let scripts = [
+        (
+            "free.lua",
+            "local v = redis.call('GET', KEYS[1]) if v ~= ARGV[1] then return 0 end return redis.call('DEL', KEYS[1])",
+        ),
+        ("force.lua", "return redis.call('DEL', KEYS[1])"),
+        (
+            "semaphore.lua",
+            "if redis.call('ZSCORE', KEYS[1], ARGV[1]) then redis.call('DEL', KEYS[1]) end",
+        ),
+        (
+            "take.lua",
+            "if redis.call('SET', KEYS[1], ARGV[1], 'NX') then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end",
+        ),
+    ];
+    let texts = scripts.map(|(path, text)| (path.to_owned(), Language::Lua, text.to_owned()));
+    let tree = std::sync::Arc::new(Tree::from_texts(texts.to_vec()));
+    let program = Program::build(tree, Settings::default());
+    let mut answers = Vec::new();
+    for body in &program.bodies {
+        let effects = program.effects(body.id);
+        for effect in effects {
+            if let EffectKind::Redis(command) = &effect.kind
+                && command.is(&["DEL", "PEXPIRE"])
+            {
+                let kind = match owner_checked(&body.body, effects, effect.site.op) {
+                    OwnerCheck::Checked { kind, .. } => Some(kind),
+                    _ => None,
+                };
+                answers.push(kind);
+            }
+        }
+    }
+    let expected =
+        [None, Some(CheckKind::Owner), Some(CheckKind::Owner), Some(CheckKind::Acquired)];
+    assert_eq!(answers, expected);
+}
