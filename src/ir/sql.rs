@@ -405,7 +405,7 @@ pub enum SchemaChange {
         /// Its name.
         name: String,
     },
-    /// CREATE [UNIQUE] INDEX.
+    /// CREATE INDEX and CREATE UNIQUE INDEX.
     CreateIndex {
         /// Of which table.
         table: TableName,

@@ -1,7 +1,7 @@
 //! Lua: Redis scripts in files and in strings of a host language to `ir`.
 //!
 //! A `.lua` file is a script, a library of Redis Functions, or a program for another Lua host
-//! (OpenResty, tests, editors) whose strings may hold scripts; [`index`] decides. A file that never
+//! (OpenResty, tests, editors) whose strings may hold scripts; `index` decides. A file that never
 //! speaks to Redis has an empty index.
 
 use super::Frontend;

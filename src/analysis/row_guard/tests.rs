@@ -1,3 +1,5 @@
+//! What guards a row write, judged on statements by hand.
+
 use super::*;
 use crate::analysis::schema::Schemas;
 use crate::ir::sql::TableName;

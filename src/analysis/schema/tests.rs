@@ -1,3 +1,5 @@
+//! The schema that small migrations leave.
+
 use super::*;
 
 fn schemas(files: &[(&str, &str)]) -> Schemas {

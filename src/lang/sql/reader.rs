@@ -1,8 +1,8 @@
 //! Reads one statement: the head decides who reads it, and each reader that fails hands on.
 //!
 //! `sqlparser` in the text's dialect, then in the others; then the statement taken apart
-//! ([`repair`](super::repair)); then the grammar's recovering tree ([`recover`](super::recover));
-//! at last only its words ([`scan`](super::scan)).
+//! ([`super::repair`]); then the grammar's recovering tree ([`super::recover`]);
+//! at last only its words ([`super::scan`]).
 
 use sqlparser::ast::Statement as Tree;
 use sqlparser::dialect::{

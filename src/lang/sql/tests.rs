@@ -1,3 +1,5 @@
+//! Statements and what they are read as.
+
 use super::*;
 use crate::ir::sql::{
     Comparison, ConstraintKind, Delete, Expression, Insert, OnConflict, PredicateKind,
