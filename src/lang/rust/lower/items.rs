@@ -48,8 +48,14 @@ impl Lowerer<'_> {
     pub(super) fn item(&mut self, slice: &Slice<'_>) -> syn::Result<()> {
         match slice.form {
             Form::Function => {
-                let item: syn::ItemFn = syn::parse_str(slice.text)?;
-                self.function(&item.sig, Some(&item.block));
+                match syn::parse_str::<syn::ItemFn>(slice.text) {
+                    Ok(item) => self.function(&item.sig, Some(&item.block)),
+                    // Declared in an `extern` block: there is nothing to run.
+                    Err(error) => match syn::parse_str::<syn::ForeignItemFn>(slice.text) {
+                        Ok(item) => self.function(&item.sig, None),
+                        Err(_) => return Err(error),
+                    },
+                }
             }
             Form::Method => {
                 let item: syn::ImplItemFn = syn::parse_str(slice.text)?;
