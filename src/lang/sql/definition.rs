@@ -277,16 +277,27 @@ fn alter_table(
             .iter()
             .map(|column| SchemaChange::DropColumn { table: table(), column: name(column) })
             .collect(),
+        AlterTableOperation::RenameTable { table_name } => {
+            let (RenameTableNameKind::As(to) | RenameTableNameKind::To(to)) = table_name;
+            vec![SchemaChange::RenameTable { table: table(), to: last(to) }]
+        }
+        AlterTableOperation::ValidateConstraint { name: constraint } => {
+            vec![SchemaChange::ValidateConstraint { table: table(), name: name(constraint) }]
+        }
+        other => alter_columns(target, other),
+    }
+}
+
+/// Changes of a column that is there.
+fn alter_columns(target: &TableName, operation: &AlterTableOperation) -> Vec<SchemaChange> {
+    let table = || target.clone();
+    match operation {
         AlterTableOperation::RenameColumn { old_column_name, new_column_name } => {
             vec![SchemaChange::RenameColumn {
                 table: table(),
                 column: name(old_column_name),
                 to: name(new_column_name),
             }]
-        }
-        AlterTableOperation::RenameTable { table_name } => {
-            let (RenameTableNameKind::As(to) | RenameTableNameKind::To(to)) = table_name;
-            vec![SchemaChange::RenameTable { table: table(), to: last(to) }]
         }
         AlterTableOperation::AlterColumn { column_name, op } => {
             alter_column(target, &name(column_name), op).into_iter().collect()
@@ -302,9 +313,6 @@ fn alter_table(
             },
             redefine(target, &name(new_name), data_type, options),
         ],
-        AlterTableOperation::ValidateConstraint { name: constraint } => {
-            vec![SchemaChange::ValidateConstraint { table: table(), name: name(constraint) }]
-        }
         _ => Vec::new(),
     }
 }
