@@ -8,6 +8,7 @@ use super::{CLEAN, Failure, output};
 use crate::config::Settings;
 use crate::ir::text;
 use crate::link::Program;
+use crate::link::effects::describe;
 use crate::source::walk::{LARGEST_FILE, Walk};
 
 /// Prints the functions of a file, its bodies and what could not be read.
@@ -38,6 +39,9 @@ fn print(program: &Program, out: &mut String) -> std::fmt::Result {
         writeln!(out, "{name}{nested}, line {line}:")?;
         for text in text::body(&body.body).lines() {
             writeln!(out, "  {text}")?;
+        }
+        for effect in program.effects(body.id) {
+            writeln!(out, "  op {}: {}", effect.site.op.0, describe(effect))?;
         }
         writeln!(out)?;
     }

@@ -140,7 +140,8 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
                 && matches!(call.callee, Callee::Method(_))
                 && call.receiver.is_some_and(|on| pipeline::of_receiver(context, on).is_some());
             let name = call.callee.name().filter(|_| queued);
-            match name.and_then(|name| pipeline::row_by_name(name, count)) {
+            let by_name = name.and_then(|name| pipeline::row_by_name(name, count));
+            match by_name.or_else(|| external::generated(context, call)) {
                 Some(row) => row,
                 None => return,
             }
@@ -155,10 +156,15 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
             lease::call(context, op, call, row, out);
         }
         ApiEffect::SqlExec | ApiEffect::SqlRead => sql::call(context, op, call, row, out),
+        ApiEffect::TxBegin if row.domain.as_deref() == Some("redis") => {
+            redis::watch(context, op, call, row, out);
+        }
         ApiEffect::TxBegin | ApiEffect::TxCommit | ApiEffect::TxRollback => {
             other::transaction(context, op, call, row, out);
         }
         ApiEffect::HttpCall => external::call(context, op, call, row, out),
+        // Builders of a cloud's interface: the end of the chain publishes.
+        ApiEffect::Publish if row.library == "aws-sdk" => {}
         ApiEffect::Publish => other::publish(context, op, call, row, out),
         ApiEffect::Sleep => other::sleep(context, op, call, row, out),
         ApiEffect::LogCall => other::log(context, op, call, row, out),

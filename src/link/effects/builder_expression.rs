@@ -146,6 +146,12 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// A field of a struct of changes.
+    pub(super) fn assignment(&mut self, field: &str, value: &At) -> Assignment {
+        let column = self.columns.database(field).unwrap_or(field).to_owned();
+        Assignment { column, value: self.expression(value) }
+    }
+
     fn followed(&mut self, at: &At) -> Vec<Assignment> {
         match sources(self.program, at).as_slice() {
             [source] if source != at => self.assignments(source),

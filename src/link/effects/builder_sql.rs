@@ -7,11 +7,11 @@ use super::chain::{Chain, Link};
 use super::context::Context;
 use super::follow::At;
 use super::sql::Statements;
-use crate::ir::body::{Callee, OpId};
-use crate::ir::index::TableDeclaration;
+use crate::ir::body::{Callee, OpId, OpKind};
+use crate::ir::index::{TableDeclaration, TypeRef};
 use crate::ir::sql::{
-    Assignment, Delete, Expression, Fidelity, Insert, OnConflict, Predicate, RowLock, Select,
-    Statement, StatementKind, TableName, Update,
+    Assignment, Comparison, Delete, Expression, Fidelity, Insert, OnConflict, Predicate,
+    PredicateKind, RowLock, Select, Statement, StatementKind, TableName, Update,
 };
 use crate::ir::value::ValueKind;
 use crate::link::Program;
@@ -34,6 +34,9 @@ pub(super) fn of_chain(
     whole: &Chain,
 ) -> Option<Statements> {
     let program = context.program;
+    if let Some(found) = active_model(context, op, terminal, whole) {
+        return Some(found);
+    }
     let (verb, table, mut links, span) = head(context, whole)?;
     let mut reader = Reader::new(program, table.columns);
     let mut parts = Parts::default();
@@ -53,6 +56,61 @@ pub(super) fn of_chain(
     let kind = parts.into_kind(verb, table.name);
     let text = describe(&kind);
     let statement = Statement { kind, span: statement_span, text, fidelity: Fidelity::Parsed };
+    let parameters = reader.parameters.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
+    Some(Statements { statements: vec![Arc::new(statement)], parameters, span: Some(span) })
+}
+
+/// sea-orm's `model.update(db)`: the fields that are set, the row by its key.
+fn active_model(
+    context: &Context<'_>,
+    op: OpId,
+    terminal: &str,
+    whole: &Chain,
+) -> Option<Statements> {
+    let program = context.program;
+    let verb = match terminal {
+        "update" | "save" => Verb::Update,
+        "insert" => Verb::Insert,
+        "delete" => Verb::Delete,
+        _ => return None,
+    };
+    let body = whole.root.code(program)?;
+    let written = body.value(whole.root.value)?.ty.as_ref();
+    let path = match (whole.root.kind(program), written) {
+        (ValueKind::Aggregate { path, .. }, _) => path,
+        (_, Some(TypeRef::Named { path, .. })) => path,
+        _ => return None,
+    };
+    if path.last() != Some("ActiveModel") {
+        return None;
+    }
+    let table = entity(context, &path.parent().join("Entity").0)?;
+    let mut reader = Reader::new(program, table.columns);
+    let mut sets = reader.assignments(&whole.root);
+    for operation in &body.ops {
+        if let OpKind::Store { place, value } = &operation.kind
+            && let ValueKind::Field { base, name } = body.kind(*place)
+            && body.peel(*base) == whole.root.value
+        {
+            sets.push(reader.assignment(name, &whole.root.with(*value)));
+        }
+    }
+    let key = table.key.clone().unwrap_or_else(|| "id".to_owned());
+    let mut parts = Parts::default();
+    let span = context.body.call(op)?.name_span;
+    let (keys, sets): (Vec<_>, Vec<_>) = sets.into_iter().partition(|set| set.column == key);
+    parts.sets = sets;
+    if verb != Verb::Insert {
+        let value = keys.into_iter().next().map_or(Expression::Other(Vec::new()), |set| set.value);
+        let comparison = Comparison::Equal;
+        let kind = PredicateKind::Compare { column: key, comparison, value };
+        parts.predicates.push(Predicate { kind, span });
+    }
+    let kind = parts.into_kind(verb, table.name);
+    let text = describe(&kind);
+    let whole_span = context.body.op(op).map_or(span, |op| op.span);
+    // Fields that other code sets before are not seen.
+    let statement = Statement { kind, span: whole_span, text, fidelity: Fidelity::Recovered };
     let parameters = reader.parameters.into_iter().collect::<Option<Vec<_>>>().unwrap_or_default();
     Some(Statements { statements: vec![Arc::new(statement)], parameters, span: Some(span) })
 }
@@ -204,7 +262,7 @@ impl Parts {
             ("or_filter", Some(condition)) => {
                 let other = reader.conjuncts(&condition);
                 let before = std::mem::take(&mut self.predicates);
-                let kind = crate::ir::sql::PredicateKind::Or(vec![before, other]);
+                let kind = PredicateKind::Or(vec![before, other]);
                 self.predicates.push(Predicate { kind, span: call.name_span });
             }
             ("find", Some(key)) => {

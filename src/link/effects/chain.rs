@@ -8,7 +8,7 @@ use super::context::Context;
 use super::facts;
 use super::follow::{At, returned};
 use crate::catalog::{Api, ApiEffect, ApiScript};
-use crate::ir::body::{Call, Callee, OpId};
+use crate::ir::body::{BlockId, Call, Callee, OpId, Terminator};
 use crate::ir::effect::Site;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
@@ -87,6 +87,7 @@ fn collect_at(context: &Context<'_>, receiver: &At, end: Option<OpId>, depth: us
         chain = inner;
     }
     let shared = shares_object(context, root);
+    let leaves = if end.is_none() { leaving_with(context, root) } else { Vec::new() };
     let direct = ancestors(context, receiver.value);
     // A script object is shared; what its first `key` or `arg` makes is not.
     let first = direct.last().copied();
@@ -117,12 +118,28 @@ fn collect_at(context: &Context<'_>, receiver: &At, end: Option<OpId>, depth: us
         chain.links.push(Link {
             at: receiver.clone(),
             site: Site { body: context.id, op },
-            optional: end.is_some_and(|end| !context.flow().dominates(op, end)),
+            optional: match end {
+                Some(end) => !context.flow().dominates(op, end),
+                None => leaves.iter().any(|leave| !context.flow().block_dominates(block, *leave)),
+            },
             repeated: depth_here > around
                 && end.and_then(loops).is_some_and(|end| depth_here > end),
         });
     }
     chain
+}
+
+/// The blocks that leave the body with an object.
+fn leaving_with(context: &Context<'_>, root: ValueId) -> Vec<BlockId> {
+    let mut leaves = Vec::new();
+    for (index, block) in context.body.blocks.iter().enumerate() {
+        if let Terminator::Return { value: Some(value), .. } = &block.end
+            && root_of(context, *value) == root
+        {
+            leaves.push(BlockId(u32::try_from(index).unwrap_or(u32::MAX)));
+        }
+    }
+    leaves
 }
 
 /// The chain inside a workspace function that returns the object.

@@ -6,9 +6,9 @@ use super::context::{Context, Run};
 use super::facts;
 use super::follow::{At, sources};
 use super::words::variant;
-use crate::catalog::Api;
+use crate::catalog::{Api, ApiEffect, Catalog, Place};
 use crate::ir::body::{Call, Callee, OpId};
-use crate::ir::effect::{Effect, EffectKind, ExpiryUnit, ExternalCall, Protocol, Timeout};
+use crate::ir::effect::{Effect, EffectKind, ExpiryUnit, ExternalCall, Protocol, Site, Timeout};
 use crate::ir::key::KeyTemplate;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
@@ -28,6 +28,19 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         return;
     }
     let whole = call.receiver.map(|receiver| chain::collect(context, receiver, op));
+    if let Some((row, topic)) = whole.as_ref().and_then(|whole| published(context, whole)) {
+        let effect = Effect {
+            site: run.site,
+            span: call.name_span,
+            client: row.library.clone(),
+            api: row.id.clone(),
+            kind: EffectKind::Publish { topic },
+            reply: Some(run.reply),
+            reply_type: context.reply_type(run.reply),
+        };
+        out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+        return;
+    }
     let external = ExternalCall {
         protocol: protocol(api),
         method: method(context, call, whole.as_ref()),
@@ -47,6 +60,36 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
     out.push(Draft { effect, texts: Vec::new(), queued_at: op });
 }
 
+/// The row and topic of a request that puts a message on a queue: `sqs.send_message().send()`.
+fn published(context: &Context<'_>, whole: &Chain) -> Option<(&'static Api, Option<KeyTemplate>)> {
+    let program = context.program;
+    let here = |site: Site| {
+        facts::apis(program, site).into_iter().find(|row| row.effect == ApiEffect::Publish)
+    };
+    let head = whole.root.call(program).map(|(site, _)| site);
+    let row = head.into_iter().chain(whole.links.iter().map(|link| link.site)).find_map(here)?;
+    let topic = match row.place("topic") {
+        Some(Place::Chain(name)) => whole
+            .links
+            .iter()
+            .find(|link| link.name(program) == Some(name))
+            .and_then(|link| link.argument(program, 0))
+            .map(|at| at.template(program)),
+        _ => None,
+    };
+    Some((row, topic))
+}
+
+/// The row of a generated gRPC client's method, known by its type's name: `x_client::XClient`.
+pub(super) fn generated(context: &Context<'_>, call: &Call) -> Option<&'static Api> {
+    let receiver = call.receiver.filter(|_| call.arguments.len() == 1)?;
+    let path = facts::type_path(context.program, context.id, receiver);
+    let [.., module, name] = path.as_slice() else { return None };
+    (module.ends_with("_client") && name.ends_with("Client"))
+        .then(|| Catalog::builtin().row("tonic.generated.rpc"))
+        .flatten()
+}
+
 fn protocol(api: &Api) -> Protocol {
     match api.protocol.as_deref() {
         Some("grpc") => Protocol::Grpc,
@@ -59,13 +102,13 @@ fn protocol(api: &Api) -> Protocol {
 }
 
 /// The call that names method and address: the head of the chain, or the call itself.
-fn request<'p>(context: &Context<'p>, call: &'p Call, whole: Option<&Chain>) -> (At, &'p Call) {
+fn request<'c>(context: &Context<'c>, call: &'c Call, whole: Option<&Chain>) -> (At, &'c Call) {
     let head =
         whole.and_then(|whole| Some((whole.root.clone(), whole.root.call(context.program)?.1)));
     head.unwrap_or_else(|| (context.at(call.result), call))
 }
 
-fn method(context: &Context<'_>, call: &Call, whole: Option<&Chain>) -> Option<String> {
+fn method<'c>(context: &Context<'c>, call: &'c Call, whole: Option<&Chain>) -> Option<String> {
     let (at, head) = {
         let head =
             whole.and_then(|whole| Some((whole.root.clone(), whole.root.call(context.program)?.1)));
@@ -209,7 +252,7 @@ fn milliseconds(program: &Program, at: &At) -> Option<u64> {
         .or_else(|| facts::milliseconds(program, at.body, at.value, ExpiryUnit::Milliseconds))
 }
 
-fn carries_key(context: &Context<'_>, call: &Call, whole: Option<&Chain>) -> bool {
+fn carries_key<'c>(context: &Context<'c>, call: &'c Call, whole: Option<&Chain>) -> bool {
     let program = context.program;
     let names = |at: &At| names_key(program, at, 0);
     let (at, head) = request(context, call, whole);

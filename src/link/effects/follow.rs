@@ -8,7 +8,7 @@ use crate::ir::body::{Body, Call, Exit, Terminator};
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::index::Receiver;
 use crate::ir::key::KeyTemplate;
-use crate::ir::value::{Adapter, SUCCESS, ValueId, ValueKind};
+use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
 use crate::link::Program;
 
 /// How many places a value may come from before nothing is said.
@@ -196,6 +196,42 @@ pub(super) fn sources(program: &Program, start: &At) -> Vec<At> {
     found
 }
 
+/// Whether an optional value is there: `Some(true)` when it plainly is on every way it is made,
+/// `Some(false)` when it plainly is not. A type's derived default has no optional parts.
+pub(super) fn presence(program: &Program, start: &At) -> Option<bool> {
+    let mut known: Option<bool> = None;
+    let mut stack = vec![start.clone()];
+    let mut steps = 0;
+    while let Some(at) = stack.pop() {
+        steps += 1;
+        if steps > MOST_STEPS {
+            return None;
+        }
+        let here = match at.kind(program) {
+            ValueKind::Literal(Literal::Nothing) => Some(false),
+            ValueKind::Aggregate { path, .. } if path.last() == Some("Some") => Some(true),
+            ValueKind::Result(_) => {
+                let (site, call) = at.call(program)?;
+                let default = call.callee.name() == Some("default");
+                (default && facts::callee_bodies(program, site).is_empty()).then_some(false)
+            }
+            _ => None,
+        };
+        match here {
+            Some(here) if known.is_none_or(|before| before == here) => known = Some(here),
+            Some(_) => return None,
+            None => {
+                let next = step(program, &at);
+                if next.is_empty() {
+                    return None;
+                }
+                stack.extend(next);
+            }
+        }
+    }
+    known
+}
+
 /// The values that a value comes from; none when it is made here.
 fn step(program: &Program, at: &At) -> Vec<At> {
     let Some(body) = at.code(program) else { return Vec::new() };
@@ -247,23 +283,49 @@ fn parameter(program: &Program, at: &At) -> Vec<At> {
 /// A field of a value built in sight, or of a type whose constructors are all in sight.
 fn field(program: &Program, at: &At, base: ValueId, name: &str) -> Vec<At> {
     let Some(body) = at.code(program) else { return Vec::new() };
-    let named = |at: &At| match at.kind(program) {
-        ValueKind::Aggregate { fields, .. } => {
-            fields.iter().find(|(field, _)| field == name).map(|(_, value)| at.with(*value))
+    let mut base = at.with(body.peel(base));
+    for _ in 0..MOST_CALLS {
+        if let Some(found) = named(program, &base, name) {
+            return vec![found];
+        }
+        match (base.kind(program), step(program, &base).as_slice()) {
+            (ValueKind::Parameter(_) | ValueKind::Captured(_), [only]) => {
+                let peeled = only.code(program).map(|body| body.peel(only.value));
+                base = only.with(peeled.unwrap_or(only.value));
+            }
+            _ => break,
+        }
+    }
+    let built = facts::constructors(program, base.body, base.value);
+    let fields: Vec<Option<At>> = built
+        .into_iter()
+        .map(|(body, value)| named(program, &At::elsewhere(body, value), name))
+        .collect();
+    fields.into_iter().collect::<Option<Vec<At>>>().unwrap_or_default()
+}
+
+/// A field of an aggregate or tuple; one that a functional update leaves out is that of its base:
+/// the base itself stands for it when the base is a default.
+fn named(program: &Program, at: &At, name: &str) -> Option<At> {
+    match at.kind(program) {
+        ValueKind::Aggregate { fields, base, .. } => {
+            let found = fields.iter().find(|(field, _)| field == name);
+            match (found, base) {
+                (Some((_, value)), _) => Some(at.with(*value)),
+                (None, Some(base)) => {
+                    let base = at.with(*base);
+                    let default = base.call(program)?.1.callee.name() == Some("default");
+                    default.then_some(base)
+                }
+                (None, None) => None,
+            }
         }
         ValueKind::List(values) => {
             let index = name.parse::<usize>().ok()?;
             values.get(index).map(|value| at.with(*value))
         }
         _ => None,
-    };
-    if let Some(found) = named(&at.with(body.peel(base))) {
-        return vec![found];
     }
-    let built = facts::constructors(program, at.body, base);
-    let fields: Vec<Option<At>> =
-        built.into_iter().map(|(body, value)| named(&At::elsewhere(body, value))).collect();
-    fields.into_iter().collect::<Option<Vec<At>>>().unwrap_or_default()
 }
 
 fn call(program: &Program, at: &At) -> Vec<At> {

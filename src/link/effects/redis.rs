@@ -236,6 +236,23 @@ pub(super) fn of_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut 
     out.push(Draft { effect, texts: Vec::new(), queued_at: op });
 }
 
+/// `redis::transaction(con, keys, closure)`: the keys are watched before the closure runs.
+pub(super) fn watch(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out: &mut Vec<Draft>) {
+    let Some(keys) = api.argument("keys").and_then(|index| Context::argument(call, index)) else {
+        return;
+    };
+    let pieces = expand(context.program, &context.at(keys));
+    let built = Built { name: "WATCH".to_owned(), pieces, span: call.name_span };
+    let sent = Sent {
+        run: context.run(op, call),
+        store: store::of(context, Context::argument(call, 0)),
+        batch: None,
+        reply: None,
+        reply_type: None,
+    };
+    out.extend(effect(context, op, &built, &sent, api));
+}
+
 /// The end of a `cmd(…)` chain.
 pub(super) fn terminal(
     context: &Context<'_>,
@@ -246,7 +263,13 @@ pub(super) fn terminal(
 ) {
     let Some(receiver) = call.receiver else { return };
     let whole = chain::collect(context, receiver, op);
-    let Some(built) = of_chain(context, &whole) else { return };
+    let Some(mut built) = of_chain(context, &whole) else { return };
+    // A command that another function makes is at fault where it is asked for.
+    if let Some((asked, _)) = whole.root.entered.first()
+        && let Some(asked) = context.body.call(asked.op)
+    {
+        built.span = asked.name_span;
+    }
     let run = context.run(op, call);
     if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
         return;

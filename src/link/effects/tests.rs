@@ -220,3 +220,91 @@ fn every_effect_of_a_script_run_points_at_bodies_that_are_there() {
     assert!(scripts.iter().all(|script| program.body(*script).is_some()));
     assert!(scripts.iter().all(|script| !program.effects(*script).is_empty()));
 }
+
+#[test]
+fn an_option_that_a_default_leaves_out_sends_no_words() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "#[derive(Default)]
+        pub struct Spec { lease: Option<std::time::Duration>, tag: u8 }
+        fn claim(key: &str, spec: &Spec) -> redis::Cmd {
+            let mut cmd = redis::cmd(\"SET\");
+            cmd.arg(key).arg(\"t\").arg(\"NX\");
+            if let Some(lease) = spec.lease {
+                cmd.arg(\"PX\").arg(lease.as_millis() as u64);
+            }
+            cmd
+        }
+        pub fn none(con: &mut redis::Connection) -> redis::RedisResult<bool> {
+            let spec = Spec { tag: 1, ..Default::default() };
+            claim(\"a\", &spec).query(con)
+        }
+        pub fn some(con: &mut redis::Connection) -> redis::RedisResult<bool> {
+            let spec = Spec { lease: Some(std::time::Duration::from_secs(2)), tag: 1 };
+            claim(\"b\", &spec).query(con)
+        }",
+    )]);
+    assert_eq!(
+        found,
+        [
+            "none: redis SET `a` if absent -> v",
+            "some: redis SET `b` if absent for some milliseconds -> v",
+        ]
+    );
+}
+
+#[test]
+fn transactions_of_clients_are_batches_and_watch_their_keys() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "use fred::prelude::*;
+        use redis::Commands;
+        pub async fn fred(client: &Client) -> Result<(), Error> {
+            let trx = client.multi();
+            let _: () = trx.del(\"a\").await?;
+            let _: () = trx.exec(true).await?;
+            Ok(())
+        }
+        pub fn own(con: &mut redis::Connection) -> redis::RedisResult<()> {
+            let _: (i64,) = redis::transaction(con, &[\"n\"], |con, pipe| {
+                let n: i64 = con.get(\"n\")?;
+                pipe.set(\"n\", n - 1).ignore().query(con)
+            })?;
+            Ok(())
+        }",
+    )]);
+    let has = |text: &str| found.iter().any(|line| line.contains(text));
+    assert!(has("fred: redis DEL `a` in atomic batch"), "{found:?}");
+    assert!(has("own: redis WATCH `n` -> nothing"), "{found:?}");
+    assert!(has("own: redis SET `n` value v in atomic batch"), "{found:?}");
+}
+
+#[test]
+fn active_models_and_queues() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "pub mod job {
+            use sea_orm::entity::prelude::*;
+            #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+            #[sea_orm(table_name = \"jobs\")]
+            pub struct Model { #[sea_orm(primary_key)] pub id: i64, pub status: String }
+        }
+        use sea_orm::{ActiveModelTrait, DatabaseConnection, DbErr, Set};
+        pub async fn done(db: &DatabaseConnection, id: i64) -> Result<(), DbErr> {
+            let model = job::ActiveModel { id: Set(id), status: Set(\"done\".to_owned()) };
+            model.update(db).await?;
+            Ok(())
+        }
+        pub async fn tell(client: &aws_sdk_sqs::Client) -> anyhow::Result<()> {
+            client.send_message().queue_url(\"jobs\").message_body(\"x\").send().await?;
+            Ok(())
+        }",
+    )]);
+    assert_eq!(
+        found,
+        [
+            "done: sql UPDATE jobs SET status = ? WHERE id; bound [v]; on Pool; zero rows: error -> v",
+            "tell: publish to `jobs` -> v",
+        ]
+    );
+}

@@ -4,7 +4,7 @@
 use super::chain::{self, Link};
 use super::context::Context;
 use super::facts;
-use super::follow::{At, is_success, returned, sources};
+use super::follow::{At, is_success, presence, returned, sources};
 use crate::ir::body::{Callee, Test};
 use crate::ir::effect::Word;
 use crate::ir::value::{Adapter, Literal, ValueId, ValueKind};
@@ -101,10 +101,17 @@ pub(super) fn expand_link(context: &Context<'_>, link: &Link, arguments: &[usize
         }
     }
     if link.optional {
-        let decides = deciding(context, link);
-        for piece in &mut pieces {
-            piece.optional = true;
-            piece.decides = piece.decides.or(decides);
+        let decider = deciding(context, link);
+        match decider.as_ref().and_then(|at| presence(program, at)) {
+            Some(false) => return Vec::new(),
+            Some(true) => {}
+            None => {
+                let decides = decider.and_then(|at| at.local(program));
+                for piece in &mut pieces {
+                    piece.optional = true;
+                    piece.decides = piece.decides.or(decides);
+                }
+            }
         }
     }
     if link.repeated {
@@ -113,8 +120,8 @@ pub(super) fn expand_link(context: &Context<'_>, link: &Link, arguments: &[usize
     pieces
 }
 
-/// The optional value behind whose presence a call stands, in the asking body.
-fn deciding(context: &Context<'_>, link: &Link) -> Option<ValueId> {
+/// The optional value behind whose presence a call stands.
+fn deciding(context: &Context<'_>, link: &Link) -> Option<At> {
     let program = context.program;
     let inner;
     let owner = if link.site.body == context.id {
@@ -133,7 +140,7 @@ fn deciding(context: &Context<'_>, link: &Link) -> Option<ValueId> {
         },
         _ => return None,
     };
-    link.at.with(owner.body.peel(value)).local(program)
+    Some(link.at.with(owner.body.peel(value)))
 }
 
 fn expand_into(program: &Program, at: &At, depth: usize, out: &mut Vec<Piece>) {
@@ -142,6 +149,10 @@ fn expand_into(program: &Program, at: &At, depth: usize, out: &mut Vec<Piece>) {
         return;
     }
     match at.kind(program) {
+        // A list that starts empty is filled later.
+        ValueKind::List(values) if values.is_empty() && is_variable(program, at) => {
+            out.push(Piece { text: None, many: true, ..plain(program, at) });
+        }
         ValueKind::List(values) => {
             values.iter().for_each(|value| expand_into(program, &at.with(*value), depth + 1, out));
         }
@@ -166,6 +177,14 @@ fn expand_into(program: &Program, at: &At, depth: usize, out: &mut Vec<Piece>) {
             None => out.push(plain(program, at)),
         },
     }
+}
+
+/// Whether a value was bound to a variable.
+fn is_variable(program: &Program, at: &At) -> bool {
+    let named = |body: &crate::ir::body::Body| {
+        body.value(body.peel(at.value)).is_some_and(|value| value.name.is_some())
+    };
+    at.code(program).is_some_and(named)
 }
 
 /// One word.
@@ -357,10 +376,17 @@ fn built(program: &Program, at: &At, depth: usize) -> Option<Vec<Piece>> {
             _ => {}
         }
         if link.optional {
-            let decides = deciding(&context, link);
-            for piece in words.iter_mut().skip(before) {
-                piece.optional = true;
-                piece.decides = decides.filter(|_| at.entered.is_empty());
+            let decider = deciding(&context, link);
+            match decider.as_ref().and_then(|at| presence(program, at)) {
+                Some(false) => words.truncate(before),
+                Some(true) => {}
+                None => {
+                    let decides = decider.and_then(|at| at.local(program));
+                    for piece in words.iter_mut().skip(before) {
+                        piece.optional = true;
+                        piece.decides = decides;
+                    }
+                }
             }
         }
     }
