@@ -6,6 +6,8 @@
 //! future is awaited. Embedded scripts become bodies of the program here, once for each place that
 //! a text is written.
 
+use rayon::prelude::*;
+
 use crate::catalog::{Api, ApiEffect};
 use crate::ir::body::{BodyKind, Call, Callee, OpId};
 use crate::ir::effect::{Batch, BodyId, Effect, EffectKind};
@@ -55,7 +57,8 @@ impl Program {
 
     /// Finds the effects of all bodies; adds the bodies of embedded scripts.
     pub(super) fn link_effects(&mut self) {
-        let found: Vec<Vec<Draft>> = self.bodies.iter().map(|body| drafts(self, body.id)).collect();
+        let found: Vec<Vec<Draft>> =
+            self.bodies.par_iter().map(|body| drafts(self, body.id)).collect();
         let mut registry = scripts::Registry::of(self);
         let mut effects = Vec::new();
         for drafts in found {

@@ -15,6 +15,8 @@ use crate::link::Program;
 
 /// How many calls one chain may have.
 const MOST_LINKS: usize = 400;
+/// How many steps lead from a value to where its object is made.
+const MOST_STEPS: usize = 20_000;
 /// How deep functions that return a builder are followed.
 const MOST_FRAMES: usize = 4;
 
@@ -156,27 +158,33 @@ fn returned_chain(context: &Context<'_>, op: OpId, receiver: &At, depth: usize) 
 
 /// Where an object is made: up through the receivers of the calls on it.
 pub(super) fn root_of(context: &Context<'_>, value: ValueId) -> ValueId {
+    let mut way = Vec::new();
     let mut value = value;
-    for _ in 0..MOST_LINKS {
-        value = context.body.peel(value);
-        match context.body.kind(value) {
-            // A builder's `filter` looks like an option's.
-            ValueKind::Converted { value: inner, .. } | ValueKind::Adapted { value: inner, .. } => {
-                value = *inner;
-            }
-            ValueKind::Result(op) => match passing_receiver(context, *op) {
-                Some(receiver) => value = receiver,
-                None => return value,
-            },
-            // `let req = if x { req.header(..) } else { req }`: all sides have one root.
-            ValueKind::Join(sides) => match sides.first() {
-                Some(first) if *first != value => value = *first,
-                _ => return value,
-            },
-            _ => return value,
+    while way.len() < MOST_STEPS {
+        if let Some(root) = context.known_root(value) {
+            value = root;
+            break;
+        }
+        way.push(value);
+        match before(context, value) {
+            Some(next) if next != value => value = next,
+            _ => break,
         }
     }
+    context.keep_root(&way, value);
     value
+}
+
+/// The object that a value is, one step nearer to where it is made.
+fn before(context: &Context<'_>, value: ValueId) -> Option<ValueId> {
+    match context.body.kind(value) {
+        // A builder's `filter` looks like an option's.
+        ValueKind::Converted { value, .. } | ValueKind::Adapted { value, .. } => Some(*value),
+        ValueKind::Result(op) => passing_receiver(context, *op),
+        // `let req = if x { req.header(..) } else { req }`: all sides have one root.
+        ValueKind::Join(sides) => sides.first().copied(),
+        _ => None,
+    }
 }
 
 /// The receiver of a call that gives its receiver back; `None` when the call makes something new.

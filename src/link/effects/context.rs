@@ -1,6 +1,6 @@
 //! What is asked of one body again and again: where a future runs, what its reply is, of what type.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 
 use super::facts;
@@ -15,6 +15,9 @@ use crate::link::Program;
 
 /// How deep a future is looked for behind what wraps it.
 const MOST_WRAPPERS: usize = 12;
+
+/// In a body of more blocks, which branch decides is not asked.
+const MOST_BLOCKS: usize = 2_000;
 
 /// Methods of futures that give another future of the same thing.
 const FUTURE_METHODS: [&str; 12] = [
@@ -59,6 +62,9 @@ pub(super) struct Context<'p> {
     pub body: &'p Body,
     flow: OnceCell<Flow>,
     awaits: OnceCell<BTreeMap<ValueId, (OpId, ValueId)>>,
+    typed: OnceCell<Vec<ValueId>>,
+    /// Where objects are made, by any value on their chain.
+    roots: RefCell<BTreeMap<ValueId, ValueId>>,
 }
 
 /// Where a call runs and what it gives back.
@@ -75,7 +81,15 @@ pub(super) struct Run {
 impl<'p> Context<'p> {
     pub(super) fn new(program: &'p Program, id: BodyId) -> Option<Self> {
         let body = &program.body(id)?.body;
-        Some(Self { program, id, body, flow: OnceCell::new(), awaits: OnceCell::new() })
+        Some(Self {
+            program,
+            id,
+            body,
+            flow: OnceCell::new(),
+            awaits: OnceCell::new(),
+            typed: OnceCell::new(),
+            roots: RefCell::default(),
+        })
     }
 
     /// Order and dominance.
@@ -190,11 +204,11 @@ impl<'p> Context<'p> {
     /// The type that the source asks a reply to be read as: of the turbofish, of the variable it is
     /// bound to, or of the function that returns it.
     pub(super) fn reply_type(&self, reply: ValueId) -> Option<TypeRef> {
-        for (index, value) in self.body.values.iter().enumerate() {
-            let Some(ty) = value.ty.as_ref().filter(|ty| **ty != TypeRef::Unknown) else {
+        for id in self.typed() {
+            let id = *id;
+            let Some(ty) = self.body.value(id).and_then(|value| value.ty.as_ref()) else {
                 continue;
             };
-            let id = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
             match self.payload_levels(id, reply) {
                 Some(0) => return ty.payload().cloned(),
                 Some(_) => return Some(ty.clone()),
@@ -202,6 +216,27 @@ impl<'p> Context<'p> {
             }
         }
         self.returned_type(reply)
+    }
+
+    /// The values that the source writes a type for.
+    fn typed(&self) -> &[ValueId] {
+        self.typed.get_or_init(|| {
+            let values = self.body.values.iter().enumerate();
+            let typed = values
+                .filter(|(_, value)| value.ty.as_ref().is_some_and(|ty| *ty != TypeRef::Unknown));
+            typed.map(|(index, _)| ValueId(u32::try_from(index).unwrap_or(u32::MAX))).collect()
+        })
+    }
+
+    /// A root that was found before.
+    pub(super) fn known_root(&self, value: ValueId) -> Option<ValueId> {
+        self.roots.borrow().get(&value).copied()
+    }
+
+    /// Keeps the root of all values on the way to it.
+    pub(super) fn keep_root(&self, way: &[ValueId], root: ValueId) {
+        let mut roots = self.roots.borrow_mut();
+        roots.extend(way.iter().map(|value| (*value, root)));
     }
 
     fn returned_type(&self, reply: ValueId) -> Option<TypeRef> {
@@ -258,6 +293,9 @@ impl<'p> Context<'p> {
     /// branch that dominates it and of which it is on one side only.
     pub(super) fn decided_by(&self, op: OpId) -> Option<&'p crate::ir::body::Test> {
         let (block, _) = self.flow().position(op)?;
+        if self.body.blocks.len() > MOST_BLOCKS {
+            return None;
+        }
         let mut nearest = None;
         for (index, candidate) in self.body.blocks.iter().enumerate() {
             let id = crate::ir::body::BlockId(u32::try_from(index).unwrap_or(u32::MAX));

@@ -140,6 +140,7 @@ fn push(
     out: &mut Vec<Draft>,
 ) {
     let run = context.run(op, call);
+    let silent = matches!(kind, EffectKind::Log { .. });
     let effect = Effect {
         site: run.site,
         span: call.name_span,
@@ -147,7 +148,7 @@ fn push(
         api: api.id.clone(),
         kind,
         reply: Some(run.reply),
-        reply_type: context.reply_type(run.reply),
+        reply_type: if silent { None } else { context.reply_type(run.reply) },
     };
     out.push(Draft { effect, texts: Vec::new(), queued_at: op });
 }

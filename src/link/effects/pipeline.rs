@@ -20,6 +20,8 @@ const SENDS: [&str; 8] =
     ["query", "query_async", "exec", "exec_async", "execute", "all", "try_all", "last"];
 /// Of these, the ones that throw the replies away.
 const WITHOUT_REPLY: [&str; 3] = ["exec", "exec_async", "execute"];
+/// Replies of longer pipelines are not told apart.
+const MOST_QUEUED: usize = 200;
 /// Types of pipelines.
 const TYPES: [&str; 2] = ["Pipeline", "ClusterPipeline"];
 
@@ -216,6 +218,10 @@ fn reply(
     sent: &mut Sent,
 ) {
     let all = sent.run.reply;
+    if before.len() > MOST_QUEUED {
+        sent.reply = Some(all);
+        return;
+    }
     let index = before
         .iter()
         .enumerate()

@@ -308,3 +308,19 @@ fn active_models_and_queues() {
         ]
     );
 }
+
+/// Generated code may queue thousands of commands; nothing here may be quadratic in a bad way.
+#[test]
+fn a_long_pipeline_is_read_in_reasonable_time() {
+    let mut text = String::from(
+        "pub fn all(con: &mut redis::Connection) -> redis::RedisResult<()> {\n    let mut pipe = redis::pipe();\n",
+    );
+    for index in 0..800 {
+        text.push_str(&format!("    pipe.set(\"k{index}\", {index}).ignore();\n"));
+    }
+    text.push_str("    pipe.query(con)\n}\n");
+    let started = std::time::Instant::now();
+    let found = effects(&[("src/lib.rs", &text)]);
+    assert_eq!(found.len(), 800);
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}
