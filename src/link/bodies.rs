@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -102,20 +103,26 @@ impl Program {
         passed::finish(self, from);
     }
 
-    /// What each node of the module tree brings in from libraries.
-    fn imports_by_node(&self) -> BTreeMap<NodeId, InScope> {
+    /// What is in scope in each node of the module tree from libraries.
+    fn imports_by_node(&self) -> Vec<Arc<InScope>> {
         let count = u32::try_from(self.names.nodes.len()).unwrap_or(u32::MAX);
-        let nodes: Vec<NodeId> = (0..count).map(NodeId).collect();
-        let all: Vec<InScope> = nodes.par_iter().map(|node| self.imports_of(*node)).collect();
-        nodes
-            .into_iter()
-            .zip(all)
-            .filter(|(_, all)| !all.items.is_empty() || !all.globs.is_empty())
-            .collect()
+        let own: Vec<InScope> =
+            (0..count).into_par_iter().map(|node| self.imports_of(NodeId(node))).collect();
+        let merged = (0..count).map(|node| {
+            let mut all = InScope::default();
+            for node in self.names.lexical(NodeId(node)) {
+                let Some(own) = own.get(node.0 as usize) else { continue };
+                all.items.extend(own.items.iter().cloned());
+                all.globs.extend(own.globs.iter().cloned());
+            }
+            Arc::new(all)
+        });
+        merged.collect()
     }
 
     fn imports_of(&self, node: NodeId) -> InScope {
-        let mut all = InScope { items: Vec::new(), globs: self.names.external_globs(node) };
+        let mut all =
+            InScope { items: Vec::new(), globs: self.names.external_globs(node).to_vec() };
         for node in self.names.with_globs(node) {
             let Some(own) = self.names.node(node) else { continue };
             let scope = Scope { node, owner: None, of_trait: None, generics: &[] };

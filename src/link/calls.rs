@@ -4,6 +4,7 @@
 //! of an unknown receiver is a library's only on positive evidence, never by its name alone.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::names::{NodeId, Resolution};
 use super::types::Ty;
@@ -59,7 +60,7 @@ pub struct Calls {
     /// Bodies of functions and constants, by file.
     pub(super) first_bodies: BTreeMap<(crate::source::FileId, ItemId), BodyId>,
     /// What each node of the module tree brings in.
-    pub(super) in_scope: BTreeMap<NodeId, InScope>,
+    pub(super) in_scope: Vec<Arc<InScope>>,
 }
 
 impl Program {
@@ -135,15 +136,8 @@ impl Program {
     /// What a scope brings in from libraries: its own imports, those of the functions and the
     /// module around it, and those of workspace modules that it takes in by a glob.
     #[must_use]
-    pub fn traits_in_scope(&self, node: NodeId) -> InScope {
-        let mut all = InScope::default();
-        for node in self.names.lexical(node) {
-            if let Some(own) = self.calls.in_scope.get(&node) {
-                all.items.extend(own.items.iter().cloned());
-                all.globs.extend(own.globs.iter().cloned());
-            }
-        }
-        all
+    pub fn traits_in_scope(&self, node: NodeId) -> Arc<InScope> {
+        self.calls.in_scope.get(node.0 as usize).cloned().unwrap_or_default()
     }
 
     /// Whether a body is that of an async function.

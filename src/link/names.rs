@@ -4,7 +4,8 @@
 //! a name with two candidates is [`Named::Unknown`]; a library path is given in full, imports and
 //! renames expanded. Order of files can't change an answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Mutex;
 
 use super::{ConstantId, FunctionId, TraitId, TypeId};
 use crate::ir::index::{FileIndex, Path, TypeRef};
@@ -59,7 +60,7 @@ pub enum Resolution {
 }
 
 /// What an item needs to be found by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Namespace {
     /// Types, traits and modules.
     Type,
@@ -110,6 +111,10 @@ pub(in crate::link) struct Node {
     pub imports: Vec<Imported>,
 }
 
+/// Answers of one node, by path and namespace. An answer depends on nothing else, so who asks
+/// first changes nothing.
+pub(super) type Answers = Mutex<HashMap<(Path, Namespace), (Named, Resolution)>>;
+
 /// All names of a program.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -131,6 +136,10 @@ pub struct Names {
     pub(in crate::link) variants: BTreeMap<TypeId, Vec<String>>,
     /// What the globs of each node mean.
     pub(super) globs: Vec<Vec<Named>>,
+    /// Library globs of each node, those behind workspace globs included.
+    pub(super) library_globs: Vec<Vec<Path>>,
+    /// Answers by node: the same paths are asked for again and again. Empty while names are built.
+    pub(super) answers: Vec<Answers>,
     /// Methods, implementations and traits.
     pub(super) members: Members,
 }
@@ -149,6 +158,7 @@ impl Names {
         let mut names = tree::build(tree, files.len(), &module_files);
         names.resolve_globs();
         names.members = Members::build(&names, &module_files);
+        names.answers.resize_with(names.nodes.len(), Mutex::default);
         names
     }
 

@@ -90,7 +90,20 @@ pub(super) fn resolve(
     namespace: Namespace,
 ) -> (Named, Resolution) {
     let mut lookup = Lookup::new(names);
-    lookup.scoped(scope, path, namespace)
+    let own = |name: &str| name == "Self" || scope.generics.iter().any(|(own, _)| own == name);
+    let answers = names.answers.get(scope.node.0 as usize);
+    let Some(answers) = answers.filter(|_| path.first().is_some_and(|first| !own(first))) else {
+        return lookup.scoped(scope, path, namespace);
+    };
+    let key = (path.clone(), namespace);
+    if let Some(known) = answers.lock().ok().and_then(|known| known.get(&key).cloned()) {
+        return known;
+    }
+    let answer = lookup.path(scope.node, path, namespace, 0);
+    if let Ok(mut known) = answers.lock() {
+        known.insert(key, answer.clone());
+    }
+    answer
 }
 
 /// Library globs that can bring a name into a node or the functions around it.
@@ -98,8 +111,8 @@ fn lexical_globs(names: &Names, node: NodeId) -> Vec<Path> {
     let mut globs = Vec::new();
     for node in names.lexical(node) {
         for glob in names.external_globs(node) {
-            if !globs.contains(&glob) {
-                globs.push(glob);
+            if !globs.contains(glob) {
+                globs.push(glob.clone());
             }
         }
     }
@@ -112,6 +125,7 @@ impl Names {
         let count = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
         let all = (0..count).map(|node| self.globs_written(NodeId(node))).collect();
         self.globs = all;
+        self.library_globs = (0..count).map(|node| self.globs_behind(NodeId(node))).collect();
     }
 
     fn globs_written(&self, id: NodeId) -> Vec<Named> {
@@ -130,7 +144,11 @@ impl Names {
     }
 
     /// Library globs of one node, those of workspace modules that it takes in by a glob included.
-    pub(in crate::link) fn external_globs(&self, node: NodeId) -> Vec<Path> {
+    pub(in crate::link) fn external_globs(&self, node: NodeId) -> &[Path] {
+        self.library_globs.get(node.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    fn globs_behind(&self, node: NodeId) -> Vec<Path> {
         let mut globs = Vec::new();
         for node in self.with_globs(node) {
             for named in self.globs_of(node) {
@@ -434,7 +452,7 @@ impl<'a> Lookup<'a> {
         path: &Path,
         position: usize,
     ) -> (Named, Resolution) {
-        let mut globs = self.names.external_globs(module);
+        let mut globs = self.names.external_globs(module).to_vec();
         globs.sort_by_key(|glob| glob_rank(glob));
         match globs.first() {
             Some(glob) => (Named::External(extended(glob, path, position)), Resolution::External),

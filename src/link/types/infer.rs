@@ -27,7 +27,7 @@ pub(crate) struct Group<'p> {
     /// All bodies of the item.
     pub(crate) bodies: &'p [ProgramBody],
     pub(crate) scope: Scope<'p>,
-    pub(crate) in_scope: InScope,
+    pub(crate) in_scope: Arc<InScope>,
     /// Types by body and value.
     pub(crate) types: Vec<Vec<Ty>>,
     /// Parameter types of closures, from the calls they are given to.
