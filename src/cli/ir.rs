@@ -1,4 +1,5 @@
-//! `leaselint ir`: what one file is lowered to, readable.
+//! `leaselint ir`: what one file is lowered to, readable. The files around it are read as well, since
+//! they give it its names; only its own bodies are printed.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,30 +10,40 @@ use crate::config::Settings;
 use crate::ir::text;
 use crate::link::Program;
 use crate::link::effects::describe;
-use crate::source::walk::{LARGEST_FILE, Walk};
+use crate::source::walk::{LARGEST_FILE, Walk, relative};
+use crate::source::{FileId, Language};
 
 /// Prints the functions of a file, its bodies and what could not be read.
 pub(super) fn run(file: &Path) -> Result<u8, Failure> {
     let place = file
         .canonicalize()
         .map_err(|error| Failure(format!("can't read {}: {error}", file.display())))?;
-    let root = place.parent().unwrap_or(&place).to_owned();
-    let walk = Walk { root, paths: vec![place], exclude: Vec::new(), largest: LARGEST_FILE };
-    let tree = walk.read(&|| ())?;
-    if tree.files().is_empty() {
-        let reason = tree.skipped.first().map_or("no Rust, Lua or SQL file", |skip| &skip.reason);
+    let root = package(&place).to_owned();
+    let paths = if root.is_dir() { vec![root.clone(), place.clone()] } else { vec![place.clone()] };
+    let path = relative(&root, &place);
+    let tree = Walk { root, paths, exclude: Vec::new(), largest: LARGEST_FILE }.read(&|| ())?;
+    let Some(id) = tree.at(&path).filter(|file| file.language != Language::Other).map(|f| f.id)
+    else {
+        let reason = tree.skipped.iter().find(|skipped| skipped.path == path);
+        let reason = reason.map_or("no Rust, Lua or SQL file", |skipped| &skipped.reason);
         return Err(Failure(format!("{}: {reason}", file.display())));
-    }
+    };
     let program = Program::build(Arc::new(tree), Settings::default());
     let mut out = String::new();
-    print(&program, &mut out)?;
+    print(&program, id, &mut out)?;
     output(out.as_bytes())?;
     Ok(CLEAN)
 }
 
-fn print(program: &Program, out: &mut String) -> std::fmt::Result {
-    for body in &program.bodies {
-        let file = program.tree.file(body.file);
+/// The folder whose files give a file its names: the nearest with a manifest, or its own.
+fn package(file: &Path) -> &Path {
+    let with_manifest = file.ancestors().find(|folder| folder.join("Cargo.toml").is_file());
+    with_manifest.or(file.parent()).unwrap_or(file)
+}
+
+fn print(program: &Program, id: FileId, out: &mut String) -> std::fmt::Result {
+    let file = program.tree.file(id);
+    for body in program.bodies.iter().filter(|body| body.file == id) {
         let line = file.map_or(0, |file| file.position(body.body.span.start).line);
         let name = program.qualified_name(body.id);
         let nested = if body.parent.is_some() { " (nested)" } else { "" };
@@ -41,12 +52,12 @@ fn print(program: &Program, out: &mut String) -> std::fmt::Result {
             writeln!(out, "  {text}")?;
         }
         for effect in program.effects(body.id) {
-            writeln!(out, "  op {}: {}", effect.site.op.0, describe(effect))?;
+            let line = file.map_or(0, |file| file.position(effect.span.start).line);
+            writeln!(out, "  effect, line {line}: {}", describe(effect))?;
         }
         writeln!(out)?;
     }
-    for problem in &program.problems {
-        let file = program.tree.file(problem.span.file);
+    for problem in program.problems.iter().filter(|problem| problem.span.file == id) {
         let place = file.map(|file| file.position(problem.span.start));
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
         writeln!(out, "problem at {line}:{column}: {}", problem.message)?;
