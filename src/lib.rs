@@ -24,11 +24,11 @@ pub mod lang;
 // Ties files together: names, types, calls, constants, scripts, statements; calls become effects.
 pub mod link;
 
-// The questions a rule may ask: leases, regions, summaries, result use, schema.
-pub mod analysis;
-
 // What a rule says: place, words, steps, fixes, fingerprint.
 pub mod finding;
+
+// The questions a rule may ask: leases, regions, summaries, result use, schema.
+pub mod analysis;
 
 // One short file a rule: one function finds, one gives the words.
 pub mod rules;
