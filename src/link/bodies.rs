@@ -12,9 +12,9 @@ use super::names::{Named, Namespace, NodeId, Resolution, Scope};
 use super::types::Ty;
 use super::types::infer::Group;
 use super::{Program, ProgramBody};
-use crate::ir::body::{Body, Call, Callee, Lowered, OpId};
+use crate::ir::body::{Body, Call, Callee, Lowered, OpId, OpKind};
 use crate::ir::effect::BodyId;
-use crate::ir::index::{FileIndex, ItemId, Path};
+use crate::ir::index::{FileIndex, ItemId, Path, Role};
 use crate::lang;
 use crate::source::{FileId, Language};
 
@@ -39,11 +39,12 @@ impl Program {
 
     /// Lowers the items of all files and numbers their bodies: by file, item and nesting.
     pub(super) fn lower_bodies(&mut self) {
+        let tests = self.settings.include_tests;
         let items: Vec<(FileId, ItemId)> = self
             .files
             .iter()
             .flatten()
-            .flat_map(|index| items(index).map(|item| (index.file, item)))
+            .flat_map(|index| items(index, tests).map(|item| (index.file, item)))
             .collect();
         let lowered: Vec<Lowered> =
             items.par_iter().map(|(file, item)| self.lower_item(*file, *item)).collect();
@@ -100,7 +101,29 @@ impl Program {
             self.types.extend(types);
             self.calls.targets.extend(targets);
         }
+        self.receivers_first(from);
         passed::finish(self, from);
+    }
+
+    /// Makes methods of library calls that are written `Trait::method(receiver, …)`, so that nobody
+    /// after this has to tell the two apart.
+    fn receivers_first(&mut self, from: usize) {
+        for (own, targets) in self.bodies.iter_mut().zip(&self.calls.targets).skip(from) {
+            for (op, targets) in targets {
+                let (Some(row), Some(path)) = (targets.apis.first(), &targets.path) else {
+                    continue;
+                };
+                let op = own.body.ops.get_mut(op.0 as usize);
+                let Some(OpKind::Call(call)) = op.map(|op| &mut op.kind) else { continue };
+                if call.receiver.is_none()
+                    && !call.arguments.is_empty()
+                    && matching::by_receiver(self.catalog, row, path)
+                {
+                    call.receiver = Some(call.arguments.remove(0).value);
+                    call.callee = Callee::Method(path.last().unwrap_or_default().to_owned());
+                }
+            }
+        }
     }
 
     /// What is in scope in each node of the module tree from libraries.
@@ -234,11 +257,17 @@ impl Program {
     }
 }
 
-fn items(index: &FileIndex) -> impl Iterator<Item = ItemId> {
-    let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
-    let written = (0..count(index.functions.len())).zip(&index.functions);
-    let functions =
-        written.filter(|(_, function)| function.has_body).map(|(at, _)| ItemId::Function(at));
-    let constants = (0..count(index.constants.len())).map(ItemId::Constant);
+/// What is lowered: whatever has a body and ships. Test code says nothing of the program (a test
+/// may well call with no expiry), so it is read only when it is linted itself.
+fn items(index: &FileIndex, tests: bool) -> impl Iterator<Item = ItemId> {
+    let wanted = move |role: Role| tests || role == Role::Product;
+    let functions = (0_u32..).zip(&index.functions);
+    let functions = functions
+        .filter(move |(_, function)| function.has_body && wanted(function.role))
+        .map(|(at, _)| ItemId::Function(at));
+    let constants = (0_u32..).zip(&index.constants);
+    let constants = constants
+        .filter(move |(_, constant)| wanted(constant.role))
+        .map(|(at, _)| ItemId::Constant(at));
     functions.chain(constants)
 }

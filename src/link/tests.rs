@@ -213,3 +213,54 @@ fn unknown_receivers_need_proof() {
     assert_eq!(row(&program, "set", 0), "redis.commands.set");
     assert_eq!(row(&program, "set", 1), "");
 }
+
+#[test]
+fn trait_paths_are_methods() {
+    let program = program(&[(
+        "a.rs",
+        "pub async fn a(con: &mut redis::aio::MultiplexedConnection) {
+             let _: i64 = redis::AsyncCommands::del(con, \"a\").await?;
+         }",
+    )]);
+    assert_eq!(row(&program, "del", 0), "redis.commands.del");
+    let site = site(&program, "del", 0);
+    let call = program.body(site.body).unwrap().body.call(site.op).unwrap();
+    assert!(call.receiver.is_some());
+    assert_eq!(call.arguments.len(), 1);
+}
+
+#[test]
+fn test_code_says_nothing_of_the_program() {
+    let program = program(&[(
+        "a.rs",
+        "pub fn ship() { helper(); } fn helper() {}
+         #[cfg(test)] mod tests { #[test] fn t() { super::helper(); } }",
+    )]);
+    let helper = site(&program, "helper", 0);
+    let body = program.targets(helper.body, helper.op).unwrap().bodies.first().copied().unwrap();
+    assert_eq!(program.callers(body), [helper]);
+}
+
+#[test]
+fn wrappers_deref_and_library_traits_on_own_types() {
+    let program = program(&[(
+        "a.rs",
+        "use std::ops::Deref; use redis::AsyncCommands; use redis::aio::{ConnectionLike, ConnectionManager};
+         pub struct Con(ConnectionManager);
+         impl Deref for Con { type Target = ConnectionManager; fn deref(&self) -> &ConnectionManager { &self.0 } }
+         pub struct Own { inner: ConnectionManager }
+         impl ConnectionLike for Own {}
+         pub struct Cache { inner: ConnectionManager }
+         impl Cache { pub async fn get(&self, key: &str) -> u64 { 1 } }
+         pub async fn a(con: Con, own: Own, cache: Cache) {
+             con.del(\"a\").await?;
+             own.unlink(\"a\").await?;
+             cache.get(\"a\").await;
+             cache.set(\"a\", 1).await;
+         }",
+    )]);
+    assert_eq!(row(&program, "del", 0), "redis.commands.del");
+    assert_eq!(row(&program, "unlink", 0), "redis.commands.unlink");
+    assert_eq!(called(&program, "get", 0), ["Cache::get"]);
+    assert_eq!(row(&program, "set", 0), "");
+}

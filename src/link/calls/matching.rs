@@ -218,6 +218,26 @@ pub(in crate::link) fn on_path(
     ranked.finish()
 }
 
+/// Whether a row is one of a method whose trait or type the path names: the call's first argument
+/// is the receiver.
+pub(in crate::link) fn by_receiver(catalog: &Catalog, row: &Api, path: &Path) -> bool {
+    let full = catalog.canonical(&path.0);
+    let owner = full.get(..full.len().saturating_sub(1)).unwrap_or_default();
+    let method = path.last().unwrap_or_default();
+    let mut by_method = false;
+    for of in catalog.receivers(row) {
+        match of {
+            Receiver::Function(name) if name.holds_function(full, method) => return false,
+            Receiver::Assoc(name) | Receiver::Constructor(name) if name.names(owner) => {
+                return false;
+            }
+            Receiver::Trait(name) | Receiver::Type(name) => by_method |= name.names(owner),
+            _ => {}
+        }
+    }
+    by_method
+}
+
 /// Rows of a macro; `path` is the full library path, or the name alone when nothing imports it.
 pub(super) fn on_macro(catalog: &'static Catalog, path: &Path) -> Vec<&'static Api> {
     let Some(method) = path.last() else { return Vec::new() };

@@ -326,7 +326,7 @@ impl<'a> Lookup<'a> {
         }
         let mut globs = if self.plain { Vec::new() } else { lexical_globs(self.names, node) };
         if !globs.is_empty() && (type_like || path.0.len() == 1) {
-            globs.sort_by_key(|glob| glob_rank(glob));
+            globs.sort_by_key(glob_rank);
             let glob = globs.swap_remove(0);
             return (Named::External(extended(&glob, path, 0)), Resolution::External);
         }
@@ -453,7 +453,7 @@ impl<'a> Lookup<'a> {
         position: usize,
     ) -> (Named, Resolution) {
         let mut globs = self.names.external_globs(module).to_vec();
-        globs.sort_by_key(|glob| glob_rank(glob));
+        globs.sort_by_key(glob_rank);
         match globs.first() {
             Some(glob) => (Named::External(extended(glob, path, position)), Resolution::External),
             None => (Named::Unknown, Resolution::Unknown),
