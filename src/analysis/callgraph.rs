@@ -28,7 +28,7 @@ impl CallGraph {
                 let site = Site { body: body.id, op };
                 let found = match &kind.kind {
                     OpKind::Call(call) => called(program, site, &body.body, call),
-                    OpKind::Await { value, .. } => awaited(program, body.id, &body.body, *value),
+                    OpKind::Await { value, .. } => awaited(program, body.id, &body.body, op, *value),
                     _ => BTreeSet::new(),
                 };
                 graph.add(site, found);
@@ -91,8 +91,16 @@ fn called(program: &Program, site: Site, body: &Body, call: &Call) -> BTreeSet<B
 }
 
 /// What an await runs.
-fn awaited(program: &Program, id: BodyId, body: &Body, value: ValueId) -> BTreeSet<BodyId> {
-    future_bodies(program, id, body, value, 0)
+fn awaited(
+    program: &Program,
+    id: BodyId,
+    body: &Body,
+    op: OpId,
+    value: ValueId,
+) -> BTreeSet<BodyId> {
+    let mut found = future_bodies(program, id, body, value, 0);
+    found.extend(program.targets(id, op).into_iter().flat_map(|targets| targets.bodies.iter().copied()));
+    found
 }
 
 /// The bodies of a future value: an async block, or the async functions a call may have made it by.

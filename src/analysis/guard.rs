@@ -128,6 +128,14 @@ pub fn owner_of_key_checked(body: &Body, effects: &[Effect], at: OpId, key: &Key
     }
 }
 
+/// The first test of a body by which the owner in a key is compared, wherever it stands.
+#[must_use]
+pub fn owner_compared(body: &Body, effects: &[Effect], key: &Key) -> Option<Span> {
+    let values = Values { body, effects, key };
+    let facts = edges(&values).into_iter().filter_map(|edge| edge.fact);
+    facts.filter(|fact| fact.kind == CheckKind::Owner && !fact.opaque).map(|fact| fact.by).min()
+}
+
 /// What is known at a place: `None` as long as no path is known to come there, `Some(None)` when
 /// some path brings nothing.
 type Known = Option<Option<Fact>>;

@@ -24,6 +24,7 @@ use crate::link::types::Ty;
 use crate::source::Span;
 
 mod evidence;
+mod helpers;
 
 pub use evidence::{KeyClass, KeyKind};
 
@@ -97,6 +98,7 @@ impl Leases {
                 uses.extend(key_uses(program, &lifted, effect, index));
             }
         }
+        helpers::mark(program, graph, &mut uses);
         let mut by_identity: BTreeMap<KeyIdentity, Vec<UseId>> = BTreeMap::new();
         for (index, key_use) in uses.iter().enumerate() {
             let id = UseId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -271,6 +273,7 @@ fn redis_use(
         (EffectKind::Redis(command), Action::Release | Action::Renew) => {
             owner_proof(program, lifted, effect, command, key)
         }
+        (EffectKind::Redis(_), Action::Read) => read_proof(program, lifted, effect, key),
         _ => OwnerProof::None,
     };
     KeyUse {
@@ -304,6 +307,17 @@ fn owner_proof(
         OwnerCheck::Checked { .. } | OwnerCheck::Unchecked | OwnerCheck::Unknown => {
             compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
         }
+    }
+}
+
+/// Whether what is read of a key is compared with an owner token in the same body.
+fn read_proof(program: &Program, lifted: &Lifted, effect: &Effect, key: &Key) -> OwnerProof {
+    let Some(body) = program.body(effect.site.body) else { return OwnerProof::None };
+    let effects = lifted.effects(effect.site.body);
+    match super::guard::owner_compared(&body.body, effects, key) {
+        Some(_) if effect.client == "lua" => OwnerProof::Atomic,
+        Some(by) => OwnerProof::Client(by),
+        None => OwnerProof::None,
     }
 }
 

@@ -244,7 +244,7 @@ fn personal_holes(body: BodyId, template: &KeyTemplate) -> Vec<PersonalKey> {
             return None;
         }
         Some(PersonalKey {
-            span: hole.span,
+            span: hole.place.unwrap_or(hole.span),
             body,
             template: template.clone(),
             label: hole.label.clone(),

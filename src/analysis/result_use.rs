@@ -31,7 +31,16 @@ pub enum ResultUse {
 pub fn result_use(program: &Program, site: Site) -> ResultUse {
     let Some(body) = program.body(site.body) else { return ResultUse::Dropped };
     let Some(result) = result_value(&body.body, site.op) else { return ResultUse::Dropped };
-    Tracker { program, depth: 0 }.follow(site.body, BTreeSet::from([result]))
+    Tracker { program, depth: 0, presence: false }.follow(site.body, BTreeSet::from([result]))
+}
+
+/// What happens to the rows that the call at a site gave: as [`result_use`], but that an optional
+/// row is there at all counts as a result too, so mapping its content away keeps it.
+#[must_use]
+pub fn presence_use(program: &Program, site: Site) -> ResultUse {
+    let Some(body) = program.body(site.body) else { return ResultUse::Dropped };
+    let Some(result) = result_value(&body.body, site.op) else { return ResultUse::Dropped };
+    Tracker { program, depth: 0, presence: true }.follow(site.body, BTreeSet::from([result]))
 }
 
 /// What happens to a parameter of a nested body.
@@ -53,9 +62,12 @@ fn result_value(body: &Body, op: OpId) -> Option<ValueId> {
 /// How many closures deep a result is followed.
 const DEEPEST: u32 = 6;
 
+#[derive(Clone, Copy)]
 struct Tracker<'p> {
     program: &'p Program,
     depth: u32,
+    /// Whether an optional payload's being there counts.
+    presence: bool,
 }
 
 impl Tracker<'_> {
@@ -115,7 +127,9 @@ impl Tracker<'_> {
             ValueKind::Payload { of, variant, .. } => has(of) && variant != "Err",
             ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => has(base),
             ValueKind::Adapted { value, adapter, argument, .. } => {
-                has(value) && self.adapter_carries(id, *adapter, *argument)
+                has(value)
+                    && (self.adapter_carries(id, *adapter, *argument)
+                        || (self.presence && is_payload(body, *value)))
             }
             ValueKind::Matches { value, pattern } => has(value) && looks_inside(pattern),
             ValueKind::Binary { left, right, .. } => has(left) || has(right),
@@ -145,7 +159,7 @@ impl Tracker<'_> {
                 match self.program.body(id).map(|body| body.body.kind(argument)) {
                     Some(ValueKind::Closure(index)) => match self.program.nested(id, *index) {
                         Some(nested) if self.depth < DEEPEST => {
-                            let deeper = Self { program: self.program, depth: self.depth + 1 };
+                            let deeper = Self { depth: self.depth + 1, ..*self };
                             parameter_use(&deeper, nested, 0) != ResultUse::Dropped
                         }
                         _ => true,
@@ -225,13 +239,25 @@ impl Tracker<'_> {
             if start.is_empty() {
                 continue;
             }
-            let deeper = Self { program: self.program, depth: self.depth + 1 };
+            let deeper = Self { depth: self.depth + 1, ..*self };
             match deeper.follow(nested, start) {
                 ResultUse::Dropped => {}
                 found => return found,
             }
         }
         ResultUse::Dropped
+    }
+}
+
+/// Whether a value is what is inside a success: after `?` or a pattern.
+fn is_payload(body: &Body, value: ValueId) -> bool {
+    match body.kind(body.peel(value)) {
+        ValueKind::Payload { variant, .. } => is_success(variant),
+        ValueKind::Adapted { adapter: Adapter::Unwrap | Adapter::UnwrapOrDefault, .. } => true,
+        ValueKind::Adapted { value, .. } | ValueKind::Converted { value, .. } => {
+            is_payload(body, *value)
+        }
+        _ => false,
     }
 }
 

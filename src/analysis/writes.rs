@@ -1,7 +1,7 @@
 //! Guarded database writes whose row count nobody looks at.
 
 use super::Analysis;
-use super::result_use::{ResultUse, result_use};
+use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, Weight, row_guard};
 use crate::config::{Confidence, Severity};
 use crate::ir::effect::{Effect, SqlCall, ZeroRows};
@@ -70,6 +70,7 @@ impl Analysis<'_> {
             ZeroRows::Lost => true,
             // An empty reply tells only when the statement returns rows.
             ZeroRows::Rows if !returns => true,
+            ZeroRows::Rows => presence_use(self.program, effect.site) == ResultUse::Dropped,
             _ => result_use(self.program, effect.site) == ResultUse::Dropped,
         }
     }

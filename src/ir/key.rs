@@ -35,8 +35,10 @@ pub struct Hole {
     pub steps: Vec<HoleStep>,
     /// Its declared type.
     pub ty: Option<TypeRef>,
-    /// Where the hole's value is written.
+    /// Where the value is written that the hole was traced to.
     pub span: Span,
+    /// The hole itself, in the innermost template that it fills; `None` outside of templates.
+    pub place: Option<Span>,
 }
 
 /// Where a value comes from. Two holes of equal origin and steps hold the same text within one run
@@ -315,6 +317,7 @@ mod tests {
             steps: Vec::new(),
             ty: None,
             span: Span::new(FileId(0), 0, 0),
+            place: None,
         })
     }
 

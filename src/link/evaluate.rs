@@ -349,9 +349,20 @@ impl<'p> Evaluator<'p> {
         for part in parts {
             let options = match part {
                 TemplatePart::Text(text) => vec![vec![Segment::Text(text.clone())]],
-                TemplatePart::Hole(value) => self.text(frame, *value),
+                TemplatePart::Hole(value) => self.filled_text(frame, *value),
             };
             all = product(&all, &options);
+        }
+        all
+    }
+
+    /// The texts of a hole's value; holes in them that no inner template placed are placed here.
+    fn filled_text(&mut self, frame: &Frame<'_>, value: ValueId) -> Vec<Segments> {
+        let place =
+            self.body_of(frame).and_then(|body| body.value(value)).map(|value| value.span);
+        let mut all = self.text(frame, value);
+        for hole in holes_of(&mut all) {
+            hole.place = hole.place.or(place);
         }
         all
     }
@@ -414,6 +425,8 @@ impl<'p> Evaluator<'p> {
     ) -> Option<Vec<Segments>> {
         match adapter {
             adapter if keeps_success(adapter) => Some(self.text(frame, inner)),
+            // An element of a list is told apart by the closure's own parameter.
+            Adapter::Map if self.is_list(frame, inner) => self.closure_text(frame, argument?, &[]),
             Adapter::Map | Adapter::AndThen => self.closure_text(frame, argument?, &[inner]),
             Adapter::Then => match self.body_of(frame)?.kind(argument?) {
                 ValueKind::Closure(_) => self.closure_text(frame, argument?, &[]),
@@ -432,6 +445,10 @@ impl<'p> Evaluator<'p> {
             }
             _ => None,
         }
+    }
+
+    fn is_list(&self, frame: &Frame<'_>, value: ValueId) -> bool {
+        matches!(self.program.type_of(frame.body, value), crate::link::types::Ty::List(_))
     }
 
     /// What a closure value returns when called with these values of the frame.

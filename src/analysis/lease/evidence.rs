@@ -63,7 +63,7 @@ pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdenti
 fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
     let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
     let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
-    let compared = changes().any(|it| it.owner != OwnerProof::None);
+    let compared = uses.iter().any(|it| it.owner != OwnerProof::None);
     let named = is_named(program, identity, uses);
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);

@@ -22,7 +22,7 @@ impl Evaluator<'_> {
         let place = program.body(frame.body).and_then(|body| body.body.value(value));
         let span = place.map_or_else(|| program.start_of(frame.body), |value| value.span);
         let ty = place.and_then(|value| value.ty.clone()).or_else(|| self.declared(frame, value));
-        Hole { label: self.label(frame, value), origin, steps, ty, span }
+        Hole { label: self.label(frame, value), origin, steps, ty, span, place: None }
     }
 
     /// The declared type of a parameter.
@@ -103,7 +103,10 @@ impl Evaluator<'_> {
             },
             ValueKind::Parameter(index) => match frame.entered {
                 Some(Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments }) => {
-                    self.path_within(outer, *arguments.get(*index as usize)?, depth + 1)
+                    match arguments.get(*index as usize) {
+                        Some(value) => self.path_within(outer, *value, depth + 1),
+                        None => Some(format!("|{}", body.value(value)?.name.as_deref().unwrap_or("it"))),
+                    }
                 }
                 None if body.parent.is_none() => Some(format!("#{index}")),
                 None => body.value(value)?.name.as_ref().map(|name| format!("|{name}")),
