@@ -6,6 +6,9 @@ use leaselint::rules::RULES;
 
 use crate::{UNFINISHED_PROJECTS, cli, package, text, updating};
 
+/// How many findings the example shows.
+const SHOWN: usize = 1;
+
 /// Compares what stands between `<!-- name -->` and `<!-- /name -->`, or writes it.
 fn part(name: &str, generated: &str) {
     let path = package().join("README.md");
@@ -35,8 +38,11 @@ fn generated_parts_are_as_the_program_prints_them() {
         return;
     }
     let run = cli::leaselint(package(), &["check", "fixtures/shop", "--color", "never"]);
-    let (first, rest) = run.out.split_once("\n\n\n").unwrap_or(("", &run.out));
-    let last = rest.trim_end().lines().last().unwrap_or("");
-    let shown = if first.is_empty() { last.to_owned() } else { format!("{first}\n\n…\n{last}") };
+    let begins = |line: &&str| leaselint::rules::find(line).is_some();
+    let starts: Vec<_> =
+        run.out.lines().enumerate().filter(|(_, line)| begins(line)).map(|(at, _)| at).collect();
+    let first = run.out.lines().take(starts.get(SHOWN).copied().unwrap_or(0)).collect::<Vec<_>>();
+    let last = run.out.lines().last().unwrap_or("");
+    let shown = format!("{}\n\n…\n\n{last}", first.join("\n").trim_end());
     part("example", &format!("\n```text\n{shown}\n```\n\n"));
 }
