@@ -13,6 +13,7 @@ use crate::source::{FileId, Language, Tree};
 
 pub mod lookup;
 pub mod members;
+pub mod scopes;
 pub mod tree;
 
 use members::Members;

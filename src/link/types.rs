@@ -6,13 +6,14 @@
 
 use std::sync::Arc;
 
-use super::names::Scope;
+use super::names::{NodeId, Scope};
 use super::{FunctionId, Program, TraitId, TypeId};
 use crate::ir::effect::BodyId;
-use crate::ir::index::{Function, Path};
+use crate::ir::index::{Function, ItemId, Path};
 
 pub mod infer;
 pub mod library;
+pub mod parts;
 pub mod results;
 pub mod standard;
 pub mod written;
@@ -179,6 +180,42 @@ impl Ty {
 }
 
 impl Program {
+    /// The library whose macro or derive declares a table under this path: `diesel` for a module of
+    /// `table!`, `sea_orm` for an entity.
+    pub(crate) fn table_library(&self, path: &Path) -> Option<&'static str> {
+        let (last, module) = (path.last()?, path.parent());
+        let module = module.last()?;
+        if !self.tables.contains(module) {
+            return None;
+        }
+        let entity = matches!(last, "Entity" | "Column" | "ActiveModel" | "Model" | "Relation");
+        Some(if entity { "sea_orm" } else { "diesel" })
+    }
+
+    /// The scope that names of a body are looked up in.
+    #[must_use]
+    pub fn scope_of(&self, body: BodyId) -> Scope<'_> {
+        let nowhere = Scope { node: NodeId(0), owner: None, of_trait: None, generics: &[] };
+        let Some(own) = self.body(body) else { return nowhere };
+        match own.item {
+            Some(ItemId::Function(index)) => {
+                let id = FunctionId { file: own.file, index };
+                self.function(id).map_or(nowhere, |function| self.scope_of_function(id, function))
+            }
+            Some(ItemId::Constant(index)) => {
+                let constant =
+                    self.index(own.file).and_then(|file| file.constants.get(index as usize));
+                constant.map_or(nowhere, |constant| Scope {
+                    node: self.names.node_of(own.file, &constant.scope),
+                    owner: constant.owner.as_ref(),
+                    of_trait: None,
+                    generics: &[],
+                })
+            }
+            None => nowhere,
+        }
+    }
+
     /// The scope of a function's header and body.
     #[must_use]
     pub fn scope_of_function<'a>(&self, id: FunctionId, function: &'a Function) -> Scope<'a> {

@@ -9,7 +9,7 @@ use crate::ir::value::ValueId;
 use crate::link::names::{Named, Namespace, Resolution, Scope};
 use crate::link::types::written::Substitution;
 use crate::link::types::{Bound, Ty, standard};
-use crate::link::{FunctionId, Program, TraitId, TypeId};
+use crate::link::{FunctionId, Program, TypeId};
 
 /// Method names that so many types have that one workspace method of the name proves nothing.
 const COMMON: [&str; 56] = [
@@ -212,7 +212,7 @@ impl Program {
         let mut ty = receiver.clone();
         for _ in 0..8 {
             match &ty {
-                Ty::Workspace { id, .. } => match self.on_workspace(site, *id, &ty, shape) {
+                Ty::Workspace { id, .. } => match self.on_workspace(*id, &ty, shape) {
                     Some(found) => return found,
                     None => match self.deref_of(*id, &ty) {
                         Some(target) => ty = target,
@@ -258,13 +258,7 @@ impl Program {
         Resolved::unknown()
     }
 
-    fn on_workspace(
-        &self,
-        site: &Site<'_>,
-        id: TypeId,
-        ty: &Ty,
-        shape: Shape<'_>,
-    ) -> Option<Resolved> {
+    fn on_workspace(&self, id: TypeId, ty: &Ty, shape: Shape<'_>) -> Option<Resolved> {
         let members = self.names.members();
         if let Some(first) = members.methods_of(id, shape.name).first() {
             return Some(Resolved::functions(vec![*first], Resolution::Exact, ty.clone()));
@@ -288,7 +282,6 @@ impl Program {
             })
             .collect();
         let apis = matching::on_bounds(self.catalog, external.into_iter(), shape);
-        let _ = site;
         (!apis.is_empty()).then(|| Resolved::library(apis, ty.clone()))
     }
 
@@ -349,8 +342,7 @@ impl Program {
             return Some(Resolved::functions(vec![*id], Resolution::Exact, Ty::Unknown));
         }
         match members.blanket(shape.name) {
-            [(Some(of), id)] if self.takes(*id, shape) && !self.is_catalog_name(shape) => {
-                let _: &TraitId = of;
+            [(Some(_), id)] if self.takes(*id, shape) && !self.is_catalog_name(shape) => {
                 Some(Resolved::functions(vec![*id], Resolution::Dispatch, Ty::Unknown))
             }
             _ => None,

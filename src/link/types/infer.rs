@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Ty;
-use super::standard;
+use super::parts;
 use super::written::Substitution;
 use crate::ir::body::{Body, BodyIndex, Exit, Terminator};
 use crate::ir::effect::BodyId;
-use crate::ir::index::{ItemId, Path, TypeRef};
-use crate::ir::value::{Adapter, Conversion, Literal, Operator, SUCCESS, ValueId, ValueKind};
+use crate::ir::index::{Path, TypeRef};
+use crate::ir::value::{Adapter, Conversion, Literal, Operator, ValueId, ValueKind};
 use crate::link::calls::InScope;
 use crate::link::calls::resolve::Site;
 use crate::link::names::{Named, Namespace, Scope};
@@ -127,7 +127,7 @@ impl<'p> Group<'p> {
             ValueKind::Template(_) => Ty::standard("String", Vec::new()),
             ValueKind::Path(path) => self.path(path),
             ValueKind::Field { base, name } => self.field(&of(base), name),
-            ValueKind::Element { base, .. } => element(&of(base)),
+            ValueKind::Element { base, .. } => parts::element(&of(base)),
             ValueKind::Result(op) => match own.body.call(*op) {
                 Some(call) => self.call(own, call),
                 None => Ty::Unknown,
@@ -186,7 +186,7 @@ impl<'p> Group<'p> {
         parameter.map_or(Ty::Unknown, |parameter| self.written(&parameter.ty))
     }
 
-    fn receiver(&self) -> Ty {
+    pub(super) fn receiver(&self) -> Ty {
         self.written(&TypeRef::Named { path: Path::single("Self"), arguments: Vec::new() })
     }
 
@@ -221,81 +221,6 @@ impl<'p> Group<'p> {
         let parent = path.parent();
         match parent.last() {
             Some(owner) if owner.starts_with(char::is_uppercase) => Ty::external(parent),
-            _ => Ty::Unknown,
-        }
-    }
-
-    /// A field; holders, derefs and lists of one are looked through.
-    fn field(&self, base: &Ty, name: &str) -> Ty {
-        let mut ty = base.clone();
-        for _ in 0..4 {
-            match &ty {
-                Ty::Workspace { id, arguments } => {
-                    let found = self.program.field_type(*id, arguments, name);
-                    if !found.is_unknown() {
-                        return found;
-                    }
-                    match self.program.names.members().deref(*id) {
-                        Some(written) => {
-                            let scope = Scope {
-                                node: written.node,
-                                owner: None,
-                                of_trait: None,
-                                generics: &[],
-                            };
-                            ty =
-                                self.program.written_type(scope, &written.ty, &Substitution::new());
-                        }
-                        None => return Ty::Unknown,
-                    }
-                }
-                Ty::Tuple(parts) => {
-                    let at = name.parse::<usize>().ok();
-                    return at.and_then(|at| parts.get(at)).cloned().unwrap_or_default();
-                }
-                _ => match standard::held(&ty) {
-                    Some(held) if name == "0" => return held,
-                    Some(held) => ty = held,
-                    None => return Ty::Unknown,
-                },
-            }
-        }
-        Ty::Unknown
-    }
-
-    fn payload(&self, of: &Ty, variant: &str, field: &str) -> Ty {
-        match of {
-            Ty::Workspace { id, arguments } => {
-                let found = self.program.variant_field_type(*id, arguments, variant, field);
-                let found = if found.is_unknown() { self.field(of, field) } else { found };
-                // A value whose option or result was not seen is what is inside.
-                let fallible = matches!(variant, SUCCESS | "Some" | "Ok");
-                if found.is_unknown() && fallible { of.clone() } else { found }
-            }
-            Ty::Tuple(_) if !matches!(variant, SUCCESS | "Some" | "Ok") => self.field(of, field),
-            _ => match variant {
-                SUCCESS | "Some" | "Ok" | "Ready" => of.payload(),
-                "Err" if of.is_fallible() => of.argument(1),
-                "Err" | "None" => Ty::Unknown,
-                _ => standard::held(of).unwrap_or_default(),
-            },
-        }
-    }
-
-    fn aggregate(&self, path: &Path, first: Ty) -> Ty {
-        match path.last() {
-            Some("Some") => return Ty::standard("Option", vec![first]),
-            Some("Ok") => return Ty::standard("Result", vec![first]),
-            Some("Err") => return Ty::standard("Result", vec![Ty::Unknown, first]),
-            _ => {}
-        }
-        if path.0.len() == 1 && path.first() == Some("Self") {
-            return self.receiver();
-        }
-        match self.program.names.resolve(self.scope, path, Namespace::Type).0 {
-            Named::Type(id) => self.program.workspace_type(id, &[], 0),
-            Named::Variant(id, _) => Ty::Workspace { id, arguments: [].into() },
-            Named::External(full) => Ty::external(full),
             _ => Ty::Unknown,
         }
     }
@@ -369,68 +294,5 @@ fn literal_type(literal: &Literal) -> Ty {
         Literal::Boolean(_) => Ty::standard("bool", Vec::new()),
         Literal::Nothing => Ty::standard("Option", Vec::new()),
         Literal::Unit => Ty::Tuple([].into()),
-    }
-}
-
-/// An element of a list, map or tuple of like parts.
-fn element(ty: &Ty) -> Ty {
-    match ty {
-        Ty::List(of) => Ty::clone(of),
-        Ty::Tuple(parts) => parts.iter().find(|ty| !ty.is_unknown()).cloned().unwrap_or_default(),
-        _ => match (ty.name(), standard::held(ty)) {
-            (_, Some(held)) => element_of_held(&held),
-            (Some("HashMap" | "BTreeMap" | "IndexMap"), _) => ty.argument(1),
-            _ => Ty::Unknown,
-        },
-    }
-}
-
-fn element_of_held(ty: &Ty) -> Ty {
-    match ty {
-        Ty::List(of) => Ty::clone(of),
-        _ => Ty::Unknown,
-    }
-}
-
-impl Program {
-    /// The library whose macro or derive declares a table under this path: `diesel` for a module of
-    /// `table!`, `sea_orm` for an entity.
-    pub(crate) fn table_library(&self, path: &Path) -> Option<&'static str> {
-        let (last, module) = (path.last()?, path.parent());
-        let module = module.last()?;
-        if !self.tables.contains(module) {
-            return None;
-        }
-        let entity = matches!(last, "Entity" | "Column" | "ActiveModel" | "Model" | "Relation");
-        Some(if entity { "sea_orm" } else { "diesel" })
-    }
-
-    /// The scope that names of a body are looked up in.
-    #[must_use]
-    pub fn scope_of(&self, body: BodyId) -> Scope<'_> {
-        let nowhere = Scope {
-            node: crate::link::names::NodeId(0),
-            owner: None,
-            of_trait: None,
-            generics: &[],
-        };
-        let Some(own) = self.body(body) else { return nowhere };
-        match own.item {
-            Some(ItemId::Function(index)) => {
-                let id = crate::link::FunctionId { file: own.file, index };
-                self.function(id).map_or(nowhere, |function| self.scope_of_function(id, function))
-            }
-            Some(ItemId::Constant(index)) => {
-                let constant =
-                    self.index(own.file).and_then(|file| file.constants.get(index as usize));
-                constant.map_or(nowhere, |constant| Scope {
-                    node: self.names.node_of(own.file, &constant.scope),
-                    owner: constant.owner.as_ref(),
-                    of_trait: None,
-                    generics: &[],
-                })
-            }
-            None => nowhere,
-        }
     }
 }
