@@ -264,3 +264,44 @@ fn wrappers_deref_and_library_traits_on_own_types() {
     assert_eq!(called(&program, "get", 0), ["Cache::get"]);
     assert_eq!(row(&program, "set", 0), "");
 }
+
+#[test]
+fn pipelines_stay_pipelines_and_channels_give_what_was_sent() {
+    let program = program(&[(
+        "a.rs",
+        "pub struct Ticket { con: redis::aio::ConnectionManager }
+         pub async fn a(con: &mut redis::Connection, inbox: tokio::sync::mpsc::Receiver<Ticket>) {
+             redis::pipe().atomic().cmd(\"SET\").arg(1).ignore().cmd(\"DEL\").arg(2).ignore().query(con)?;
+             let ticket = inbox.recv().await.unwrap();
+             redis::cmd(\"GET\").query_async(&mut ticket.con).await?;
+         }",
+    )]);
+    assert_eq!(row(&program, "cmd", 1), "redis.Pipeline.cmd");
+    assert_eq!(row(&program, "query", 0), "redis.Pipeline.query");
+    let site = site(&program, "query_async", 0);
+    let call = program.body(site.body).unwrap().body.call(site.op).unwrap();
+    let con = call.arguments.first().unwrap().value;
+    assert_eq!(program.type_of(site.body, con).name(), Some("ConnectionManager"));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let text = |name: &str| {
+        format!(
+            "use redis::AsyncCommands; pub struct {name} {{ con: redis::aio::ConnectionManager }}
+             impl {name} {{ pub async fn go(&mut self, key: &str) {{ self.con.del(key).await?; }} }}
+             pub async fn run(mut it: {name}) {{ it.go(\"a\").await; spawn(|| it.go(\"b\")); }}"
+        )
+    };
+    let texts: Vec<(String, String)> =
+        (0..24).map(|at| (format!("f{at:02}.rs"), text(&format!("Shop{at}")))).collect();
+    let files: Vec<(&str, &str)> = texts.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+    let said = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let program = program(&files);
+            format!("{:?} {:?} {:?}", program.types, program.calls.targets, program.calls.callers)
+        })
+    };
+    assert_eq!(said(1), said(4));
+}

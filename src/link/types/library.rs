@@ -91,7 +91,7 @@ pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option
     match row.effect {
         ApiEffect::RedisCommand if is_pipeline(receiver) => receiver.clone(),
         ApiEffect::RedisCommand => reply.unwrap_or_default(),
-        ApiEffect::TxBegin if is_pipeline(receiver) => receiver.clone(),
+        ApiEffect::TxBegin | ApiEffect::Outcome if is_pipeline(receiver) => receiver.clone(),
         ApiEffect::Modifier => match receiver.name() {
             Some("Script") if receiver.root() == Some("redis") => {
                 Ty::external(Path::parse("redis::ScriptInvocation"))

@@ -94,6 +94,13 @@ pub fn method(receiver: &Ty, name: &str) -> Option<Ty> {
         Ty::List(of) => list_method(receiver, of, name),
         Ty::External { .. } if receiver.is_fallible() => fallible_method(receiver, name),
         Ty::External { .. } => match receiver.name()? {
+            "Receiver" | "UnboundedReceiver" => match name {
+                "recv" | "try_recv" | "blocking_recv" | "recv_timeout" => {
+                    Some(Ty::standard("Option", vec![receiver.argument(0)]))
+                }
+                "borrow" | "borrow_and_update" => Some(receiver.argument(0)),
+                _ => None,
+            },
             "HashMap" | "BTreeMap" | "IndexMap" | "DashMap" | "FxHashMap" => {
                 map_method(receiver, name)
             }
