@@ -6,9 +6,11 @@
 
 use std::collections::BTreeSet;
 
+use super::lock_words::has_lock_verb;
 use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::key::{KeyPart, KeyTemplate, Origin};
+use crate::ir::value::ValueKind;
 use crate::link::{FunctionId, Program};
 
 /// What makes a key that key.
@@ -24,6 +26,9 @@ pub enum KeyIdentity {
     ScriptKey(BodyId, u32),
     /// A named constant whose text is not known.
     Constant(String),
+    /// The parameter of that name of functions of one type or module that say by their names that
+    /// they take, release or renew a lock, when nothing in sight calls them.
+    Named(String, String),
 }
 
 /// One identity of a key, and the calls through which it has it.
@@ -41,6 +46,8 @@ pub struct Identified {
 
 /// How many calls up a parameter is followed.
 const MOST_CALLS_UP: usize = 6;
+/// How many places may build a type before a field of it is taken for unknown.
+const MOST_CONSTRUCTORS: usize = 8;
 /// How many identities one key keeps.
 const MOST_IDENTITIES: usize = 64;
 
@@ -65,6 +72,9 @@ pub fn identities(program: &Program, body: BodyId, template: &KeyTemplate) -> Ve
         if template.has_literal() || via.len() >= MOST_CALLS_UP {
             continue;
         }
+        for (body, template) in constructed(program, frame, &template) {
+            waiting.push((body, template, via.clone()));
+        }
         for site in sites_above(program, frame, &template) {
             let outer = outer_template(program, frame, &template, site);
             let mut longer = vec![site];
@@ -86,7 +96,16 @@ fn own_identity(program: &Program, body: BodyId, template: &KeyTemplate) -> Opti
     let [KeyPart::Hole(hole)] = template.parts.as_slice() else { return None };
     match &hole.origin {
         Origin::Parameter(index) => {
-            Some(KeyIdentity::Parameter(program.enclosing_function(body)?, *index))
+            let id = program.enclosing_function(body)?;
+            let function = program.function(id)?;
+            let name = &function.parameters.get(*index as usize)?.name;
+            let uncalled = program.function_body(id).is_none_or(|own| program.callers(own).is_empty());
+            if uncalled && has_lock_verb(&function.name) && !name.is_empty() {
+                let home = function.owner.as_ref().and_then(type_name);
+                let home = home.unwrap_or_else(|| format!("{:?} {}", id.file, function.scope));
+                return Some(KeyIdentity::Named(home, name.clone()));
+            }
+            Some(KeyIdentity::Parameter(id, *index))
         }
         Origin::ScriptKey(index) => Some(KeyIdentity::ScriptKey(body, *index)),
         Origin::Constant(name) => Some(KeyIdentity::Constant(name.clone())),
@@ -101,6 +120,11 @@ fn own_identity(program: &Program, body: BodyId, template: &KeyTemplate) -> Opti
 /// The type a field path's last field belongs to, and that field.
 #[must_use]
 pub fn field_owner(program: &Program, body: BodyId, path: &str) -> Option<(String, String)> {
+    let (owner, field) = owner_type(program, body, path)?;
+    Some((type_name(&owner)?, field))
+}
+
+fn owner_type(program: &Program, body: BodyId, path: &str) -> Option<(TypeRef, String)> {
     let function = program.function(program.enclosing_function(body)?)?;
     let mut parts = path.split('.');
     let root = parts.next()?;
@@ -114,7 +138,7 @@ pub fn field_owner(program: &Program, body: BodyId, path: &str) -> Option<(Strin
     for field in between {
         owner = program.written_field(body, &owner, field)?;
     }
-    Some((type_name(&owner)?, (*last).to_owned()))
+    Some((owner, (*last).to_owned()))
 }
 
 fn type_name(ty: &TypeRef) -> Option<String> {
@@ -125,6 +149,32 @@ fn type_name(ty: &TypeRef) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// A key that is only a field, as the constructors of its type set it, each in its own frame.
+fn constructed(
+    program: &Program,
+    body: BodyId,
+    template: &KeyTemplate,
+) -> Vec<(BodyId, KeyTemplate)> {
+    let [KeyPart::Hole(hole)] = template.parts.as_slice() else { return Vec::new() };
+    let Origin::Field(path) = &hole.origin else { return Vec::new() };
+    let Some((owner, field)) = owner_type(program, body, path) else { return Vec::new() };
+    let Some(ty) = program.enclosing_function(body).and_then(|id| program.type_named(id, &owner))
+    else {
+        return Vec::new();
+    };
+    let makers = program.constructors(ty);
+    if makers.len() > MOST_CONSTRUCTORS {
+        return Vec::new();
+    }
+    let set = makers.iter().filter_map(|(maker, value)| {
+        let own = program.body(*maker)?;
+        let ValueKind::Aggregate { fields, .. } = own.body.kind(*value) else { return None };
+        let (_, value) = fields.iter().find(|(name, _)| *name == field)?;
+        Some((*maker, program.template(*maker, *value)))
+    });
+    set.filter(|(maker, set)| *maker != body || set != template).collect()
 }
 
 /// The calls one level up that give a template's parameters or script keys a value.

@@ -39,6 +39,10 @@ const LOCK: [&str; 14] = [
 const NO_LOCK: [&str; 6] = ["block", "blocks", "clock", "clocks", "flock", "padlock"];
 const OWNER: [&str; 9] =
     ["token", "owner", "holder", "fence", "nonce", "ticket", "lockvalue", "lockid", "identity"];
+const VERBS: [&str; 12] = [
+    "lock", "unlock", "acquire", "release", "renew", "extend", "relock", "trylock", "lease", "locked",
+    "obtain", "refresh",
+];
 const FORCE: [&str; 8] =
     ["force", "forced", "admin", "purge", "obliterate", "reset", "cleanup", "flush"];
 
@@ -62,6 +66,12 @@ pub fn has_owner_word(name: &str) -> bool {
         _ => false,
     });
     pair || words.iter().any(|word| OWNER.contains(&word.as_str()))
+}
+
+/// Whether a function says by its name that it takes, releases or renews a lock.
+#[must_use]
+pub fn has_lock_verb(name: &str) -> bool {
+    words(name).iter().any(|word| VERBS.contains(&word.as_str()))
 }
 
 /// Whether a name says that it takes something away on purpose.

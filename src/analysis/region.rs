@@ -11,10 +11,11 @@ use super::callgraph::{CallGraph, call_behind};
 use super::identity::KeyIdentity;
 use super::lease::{Leases, UseId};
 use super::outcome::{Abstract, Assumption};
-use crate::ir::body::{BlockId, Body, OpId, OpKind, Terminator};
+use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator};
 use crate::ir::effect::{BodyId, Site};
-use crate::ir::value::ValueId;
-use crate::link::Program;
+use crate::ir::value::{ValueId, ValueKind};
+use crate::link::evaluate::workspace_type;
+use crate::link::{Program, TypeId};
 
 /// An acquire as one body sees it: the command itself, or a call that leads to it.
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ impl Regions {
     /// Finds all regions.
     #[must_use]
     pub fn new(program: &Program, graph: &CallGraph, leases: &Leases) -> Self {
-        let releases = ReleaseSummaries::new(graph, leases);
+        let releases = ReleaseSummaries::new(program, graph, leases);
         let finder = Finder { program, graph, leases, releases };
         let mut regions = Self::default();
         let mut seen: BTreeSet<(Site, UseId)> = BTreeSet::new();
@@ -132,7 +133,7 @@ impl Finder<'_> {
                 continue;
             }
             if let Terminator::Return { value, exit, .. } = &block.end {
-                let failed = *exit == crate::ir::body::Exit::Propagated
+                let failed = *exit == Exit::Propagated
                     || value.is_some_and(|value| is_failure(body, value));
                 region.handed_out |= !failed;
             }
@@ -205,7 +206,7 @@ impl Finder<'_> {
                 if handed && is_drop(call) {
                     return Passing::Released;
                 }
-                match handed && !known && !quiet(call) {
+                match handed && !known && !quiet(body, call) && self.guards(site.body, call, handles) {
                     true => Passing::Escaped,
                     false => Passing::Held,
                 }
@@ -224,7 +225,7 @@ impl Finder<'_> {
         for (index, _) in body.values.iter().enumerate() {
             let value = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
             let (_, source) = self.program.source_of(point.site.body, value);
-            let from = matches!(body.kind(source), crate::ir::value::ValueKind::Result(from) if *from == op);
+            let from = matches!(body.kind(source), ValueKind::Result(from) if *from == op);
             if from {
                 handles.insert(value);
             }
@@ -243,9 +244,22 @@ impl Finder<'_> {
         if self.leases.library_guard(self.program, &ty) {
             return true;
         }
-        let Some(ty) = crate::link::evaluate::workspace_type(&ty) else { return false };
+        let Some(ty) = workspace_type(&ty) else { return false };
         let Some(drop) = self.program.trait_method(ty, "Drop", "drop") else { return false };
         self.program.function_body(drop).is_some_and(|drop| self.releases.body(drop, identities))
+    }
+
+    /// Whether one of the handles that a call is given can release the lease: a library's guard, or
+    /// a value of a type whose own methods release.
+    fn guards(&self, body: BodyId, call: &Call, handles: &BTreeSet<ValueId>) -> bool {
+        let given = call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
+        given.filter(|value| handles.contains(value)).any(|value| {
+            let ty = self.program.type_of(body, value);
+            if self.leases.library_guard(self.program, &ty) {
+                return true;
+            }
+            workspace_type(&ty).is_some_and(|ty| self.releases.types.contains(&ty))
+        })
     }
 
     /// The same acquire as the callers of its function see it.
@@ -292,13 +306,16 @@ fn position(body: &Body, op: OpId) -> Option<(BlockId, usize)> {
     })
 }
 
-fn is_drop(call: &crate::ir::body::Call) -> bool {
+fn is_drop(call: &Call) -> bool {
     call.callee.name() == Some("drop") && call.arguments.len() == 1
 }
 
-/// Calls that only look at what they are given: macros (logging, formatting) and accessors.
-fn quiet(call: &crate::ir::body::Call) -> bool {
-    matches!(call.callee, crate::ir::body::Callee::Macro(_)) || call.arguments.is_empty()
+/// Calls that only look at what they are given or pass it through: macros (logging, formatting),
+/// accessors, adapters.
+fn quiet(body: &Body, call: &Call) -> bool {
+    matches!(call.callee, Callee::Macro(_))
+        || call.arguments.is_empty()
+        || matches!(body.kind(call.result), ValueKind::Adapted { .. } | ValueKind::Converted { .. })
 }
 
 /// Which keys a body releases, itself or through what it calls.
@@ -306,10 +323,12 @@ fn quiet(call: &crate::ir::body::Call) -> bool {
 struct ReleaseSummaries {
     by_body: BTreeMap<BodyId, BTreeSet<KeyIdentity>>,
     by_site: BTreeMap<Site, BTreeSet<KeyIdentity>>,
+    /// Types that have a method which releases.
+    types: BTreeSet<TypeId>,
 }
 
 impl ReleaseSummaries {
-    fn new(graph: &CallGraph, leases: &Leases) -> Self {
+    fn new(program: &Program, graph: &CallGraph, leases: &Leases) -> Self {
         let mut summaries = Self::default();
         for (_, key_use) in leases.releases() {
             let all: BTreeSet<KeyIdentity> =
@@ -318,6 +337,8 @@ impl ReleaseSummaries {
             summaries.by_body.entry(key_use.site.body).or_default().extend(all);
         }
         summaries.close(graph);
+        let bodies = summaries.by_body.keys();
+        summaries.types = bodies.filter_map(|body| program.owner_of(*body)).collect();
         summaries
     }
 

@@ -43,10 +43,13 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
     );
 }
 
-/// Whether the expiry is the first one of an acquire that set none: `expiry-not-atomic`'s matter.
+/// Whether the expiry is the first one, of an acquire that was won or that leaves in the same batch:
+/// `expiry-not-atomic`'s matter.
 fn belongs_to_acquire(analysis: &Analysis, renew: &KeyUse) -> bool {
+    let batch = analysis.command_of(renew).and_then(|(_, command)| command.batch);
     let paired = analysis.leases.others(renew, Action::Acquire).any(|(_, acquire)| {
-        analysis.later_expiry(acquire).is_some_and(|(_, late)| late.site == renew.site)
+        let own = analysis.command_of(acquire).and_then(|(_, command)| command.batch);
+        batch.is_some() && own == batch && acquire.site.body == renew.site.body
     });
     paired || analysis.is_first_expiry(renew)
 }

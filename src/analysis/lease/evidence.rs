@@ -101,6 +101,7 @@ fn is_named(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> bool
             name.is_some_and(|parameter| has_lock_word(&parameter.name))
         }
         KeyIdentity::ScriptKey(..) => false,
+        KeyIdentity::Named(home, name) => has_lock_word(home) || has_lock_word(name),
     };
     let takes = |it: &&&KeyUse| it.action == Action::Acquire;
     own || uses.iter().filter(takes).any(|it| {

@@ -1,10 +1,10 @@
 //! Fields: of a value built in sight, or of a type whose every constructor sets it alike; and the
 //! display form of the workspace's own types.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Entry, Evaluator, Frame, Segment, Segments, holes_of};
-use crate::ir::body::Callee;
+use crate::ir::body::{BlockId, Body, Callee, Terminator, Test};
 use crate::ir::effect::BodyId;
 use crate::ir::key::Origin;
 use crate::ir::value::{ValueId, ValueKind};
@@ -202,20 +202,39 @@ impl Evaluator<'_> {
     pub(super) fn displayed(&mut self, frame: &Frame<'_>, value: ValueId) -> Option<Vec<Segments>> {
         let ty = self.type_of(frame, value)?;
         let (body, writer) = self.program.display_method(ty)?;
-        let written = self.written_value(body, writer)?;
+        let variant = self.variant_of(frame, value);
+        let written = self.written_value(body, writer, variant.as_deref())?;
         let inner = frame.called(body, Some(value), &[]);
         Some(self.text(&inner, written))
     }
 
-    /// What a display method writes, when it writes once.
-    fn written_value(&self, body: BodyId, method: &str) -> Option<ValueId> {
+    /// The variant that a value is, when it is built in sight.
+    fn variant_of(&self, frame: &Frame<'_>, value: ValueId) -> Option<String> {
+        let body = self.body_of(frame)?;
+        match body.kind(body.peel(value)) {
+            ValueKind::Aggregate { path, .. } | ValueKind::Path(path) => path.last().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// What a display method writes, when it writes once for the variant.
+    fn written_value(
+        &self,
+        body: BodyId,
+        method: &str,
+        variant: Option<&str>,
+    ) -> Option<ValueId> {
         let body = &self.program.body(body)?.body;
         if method == "as_ref" {
             let returned = super::returned_values(body);
             return (returned.len() == 1).then(|| returned.first().copied()).flatten();
         }
+        let reached = reached_for(body, variant);
         let mut written = Vec::new();
-        for (_, _, call) in body.calls() {
+        for (block, _, call) in body.calls() {
+            if !reached.contains(&block) {
+                continue;
+            }
             let Some(name) = call.callee.name() else { continue };
             if let Some((_, index)) = WRITERS.iter().find(|(writer, _)| *writer == name) {
                 written.push(call.arguments.get(*index)?.value);
@@ -225,6 +244,30 @@ impl Evaluator<'_> {
         }
         (written.len() == 1).then(|| written.first().copied()).flatten()
     }
+}
+
+/// The blocks that a method of an enum can run when its receiver is of one variant; all of them
+/// when the variant is not known.
+fn reached_for(body: &Body, variant: Option<&str>) -> BTreeSet<BlockId> {
+    let mut reached = BTreeSet::from([BlockId(0)]);
+    let mut waiting = vec![BlockId(0)];
+    while let Some(id) = waiting.pop() {
+        let Some(block) = body.block(id) else { continue };
+        let next = match (&block.end, variant) {
+            (Terminator::Branch { test: Test::Matches { value, pattern }, then, otherwise, .. }, Some(variant))
+                if matches!(body.kind(body.peel(*value)), ValueKind::Receiver) =>
+            {
+                match pattern.variant() {
+                    Some(name) if name == variant => vec![*then],
+                    Some(_) => vec![*otherwise],
+                    None => block.end.successors(),
+                }
+            }
+            (end, _) => end.successors(),
+        };
+        waiting.extend(next.into_iter().filter(|block| reached.insert(*block)));
+    }
+    reached
 }
 
 /// Where each workspace type is built, by type.

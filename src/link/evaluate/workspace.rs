@@ -104,6 +104,13 @@ impl Program {
         }
     }
 
+    /// The workspace type whose method a body belongs to.
+    #[must_use]
+    pub fn owner_of(&self, body: BodyId) -> Option<TypeId> {
+        let function = self.enclosing_function(body)?;
+        self.type_named(function, self.function(function)?.owner.as_ref()?)
+    }
+
     /// The type of a field of a type that is written in the scope of a body's function.
     #[must_use]
     pub fn written_field(&self, body: BodyId, owner: &TypeRef, field: &str) -> Option<TypeRef> {
