@@ -102,6 +102,8 @@ pub struct Program {
     types: Vec<Vec<Ty>>,
     /// All resolved calls.
     calls: Calls,
+    /// Kinds of values of unlisted libraries that are Redis clients.
+    foreign: BTreeSet<calls::foreign::Kind>,
     /// Effects of each body.
     effects: Vec<Vec<Effect>>,
     /// What evaluation looked up.
@@ -118,6 +120,7 @@ impl Program {
         program.names = Names::build(&program.tree, &program.files);
         program.lower_bodies();
         program.link_bodies(0);
+        program.link_foreign();
         program.link_effects();
         program
     }
@@ -136,6 +139,7 @@ impl Program {
             tables: BTreeSet::new(),
             types: Vec::new(),
             calls: Calls::default(),
+            foreign: BTreeSet::new(),
             effects: Vec::new(),
             evaluated: evaluate::Caches::default(),
         }

@@ -169,6 +169,13 @@ fn reaches(body: &Body, value: ValueId, wanted: ValueId, depth: u32) -> bool {
     }
 }
 
+/// [`call_behind`] of the whole program.
+#[must_use]
+pub fn call_site(program: &Program, site: Site) -> Site {
+    let op = program.body(site.body).map_or(site.op, |own| call_behind(&own.body, site.op));
+    Site { op, ..site }
+}
+
 /// The call an operation stands for: an await stands for the call that made its future.
 #[must_use]
 pub fn call_behind(body: &Body, op: OpId) -> OpId {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::callgraph::CallGraph;
+use super::callgraph::{CallGraph, call_site};
 use super::expiry::{block_of, comes_after};
 use super::guard::{CheckKind, OwnerCheck};
 use super::identity::{Identified, KeyIdentity, identities};
@@ -26,6 +26,7 @@ use crate::source::Span;
 mod evidence;
 mod helpers;
 
+pub(crate) use evidence::is_rollback;
 pub use evidence::{KeyClass, KeyKind};
 
 /// A use of a key, by its position among all uses.
@@ -170,6 +171,13 @@ impl Leases {
         })
     }
 
+    /// Whether a release only undoes acquires of its own run after something else failed.
+    #[must_use]
+    pub fn only_undoes(&self, program: &Program, release: &KeyUse) -> bool {
+        self.others(release, Action::Acquire)
+            .any(|(_, acquire)| is_rollback(program, release, acquire))
+    }
+
     /// Whether some code releases the key of an acquire (a lease that is only left to lapse has no
     /// critical section to speak of).
     #[must_use]
@@ -195,12 +203,17 @@ impl Leases {
 
     /// The identities an acquire has as one body sees it.
     #[must_use]
-    pub fn identities_at(&self, id: UseId, point: &AcquirePoint) -> BTreeSet<KeyIdentity> {
+    pub fn identities_at(
+        &self,
+        program: &Program,
+        id: UseId,
+        point: &AcquirePoint,
+    ) -> BTreeSet<KeyIdentity> {
         let Some(key_use) = self.get(id) else { return BTreeSet::new() };
+        let sites = std::iter::once(&point.site).chain(&point.chain);
+        let calls: Vec<Site> = sites.map(|site| call_site(program, *site)).collect();
         let through = |one: &&Identified| {
-            one.via.is_empty()
-                || one.via.contains(&point.site)
-                || point.chain.iter().any(|site| one.via.contains(site))
+            one.via.is_empty() || calls.iter().any(|site| one.via.contains(site))
         };
         let seen: BTreeSet<KeyIdentity> =
             key_use.identities.iter().filter(through).map(|one| one.identity.clone()).collect();
@@ -270,7 +283,7 @@ fn redis_use(
 ) -> KeyUse {
     let body = effect.site.body;
     let owner = match (&effect.kind, action) {
-        (EffectKind::Redis(command), Action::Release | Action::Renew) => {
+        (EffectKind::Redis(command), Action::Release | Action::Renew | Action::Write) => {
             owner_proof(program, lifted, effect, command, key)
         }
         (EffectKind::Redis(_), Action::Read) => read_proof(program, lifted, effect, key),

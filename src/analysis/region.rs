@@ -186,7 +186,7 @@ impl Finder<'_> {
         site: Site,
         handles: &BTreeSet<ValueId>,
     ) -> Passing {
-        let identities = self.leases.identities_at(point.acquire, point);
+        let identities = self.leases.identities_at(self.program, point.acquire, point);
         if self.releases.at(self.graph, site, &identities) {
             return Passing::Released;
         }

@@ -75,8 +75,10 @@ impl Analysis<'_> {
     /// The key of a use as seen through a chain of calls, quoted.
     #[must_use]
     pub fn key_at(&self, key_use: &KeyUse, chain: &[Site]) -> Option<String> {
+        let calls: Vec<Site> =
+            chain.iter().map(|site| super::callgraph::call_site(self.program, *site)).collect();
         let through = key_use.identities.iter().filter(|one| {
-            one.template.has_literal() && one.via.iter().any(|site| chain.contains(site))
+            one.template.has_literal() && one.via.iter().any(|site| calls.contains(site))
         });
         let best = through.max_by_key(|one| one.via.len())?;
         Some(format!("`{}`", best.template))

@@ -105,6 +105,16 @@ impl Program {
         passed::finish(self, from);
     }
 
+    /// Links once more if values of libraries without rows turned out to be Redis clients.
+    pub(crate) fn link_foreign(&mut self) {
+        self.foreign = super::calls::foreign::kinds(self);
+        if !self.foreign.is_empty() {
+            self.types.clear();
+            self.calls.targets.clear();
+            self.link_bodies(0);
+        }
+    }
+
     /// Makes methods of library calls that are written `Trait::method(receiver, …)`, so that nobody
     /// after this has to tell the two apart.
     fn receivers_first(&mut self, from: usize) {

@@ -16,6 +16,7 @@ use crate::ir::index::{ItemId, Path};
 use crate::ir::value::ValueId;
 
 pub mod evidence;
+pub(crate) mod foreign;
 mod flow;
 pub mod matching;
 pub mod passed;

@@ -6,7 +6,8 @@ rule!("unconditional-del", check);
 
 fn check(analysis: &Analysis, out: &mut Findings) {
     for (_, release) in analysis.leases.releases() {
-        if release.owner == OwnerProof::None && !release.library {
+        let undoes = analysis.leases.only_undoes(analysis.program, release);
+        if release.owner == OwnerProof::None && !release.library && !undoes {
             report(analysis, release, out);
         }
     }

@@ -7,10 +7,21 @@ rule!("unconditional-pexpire", check);
 fn check(analysis: &Analysis, out: &mut Findings) {
     for (_, renew) in analysis.leases.iter() {
         let unchecked = matches!(renew.owner, OwnerProof::None | OwnerProof::Client(_));
-        if renew.action == Action::Renew && unchecked && !renew.library {
+        let renews = renew.action == Action::Renew || overwrites(analysis, renew);
+        if renews && unchecked && !renew.library {
             report(analysis, renew, out);
         }
     }
+}
+
+/// Whether a command writes the lease key with a new expiry whatever is there: it prolongs, or ends
+/// early, whoever's lease that is.
+fn overwrites(analysis: &Analysis<'_>, write: &KeyUse) -> bool {
+    let class = analysis.leases.class(write);
+    let expires = analysis
+        .command_of(write)
+        .is_some_and(|(_, command)| matches!(command.expiry, Expiry::Set { .. }));
+    write.action == Action::Write && expires && class.acquired && class.named
 }
 
 fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
@@ -46,10 +57,10 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
 /// Whether the expiry is the first one, of an acquire that was won or that leaves in the same batch:
 /// `expiry-not-atomic`'s matter.
 fn belongs_to_acquire(analysis: &Analysis, renew: &KeyUse) -> bool {
-    let batch = analysis.command_of(renew).and_then(|(_, command)| command.batch);
-    let paired = analysis.leases.others(renew, Action::Acquire).any(|(_, acquire)| {
-        let own = analysis.command_of(acquire).and_then(|(_, command)| command.batch);
-        batch.is_some() && own == batch && acquire.site.body == renew.site.body
-    });
+    let together = analysis.effect_of(renew).is_some_and(|effect| effect.client != "lua");
+    let paired = analysis
+        .leases
+        .others(renew, Action::Acquire)
+        .any(|(_, acquire)| together && acquire.site == renew.site);
     paired || analysis.is_first_expiry(renew)
 }

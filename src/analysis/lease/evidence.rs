@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Action, KeyUse, Leases, OwnerProof};
+use crate::analysis::callgraph::call_behind;
 use crate::analysis::expiry::all_sites;
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
 use crate::config::Confidence;
-use crate::ir::body::{BlockId, Body, Terminator, Test};
+use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
 use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::value::{Pattern, SUCCESS, ValueKind};
 use crate::link::Program;
@@ -63,7 +64,8 @@ pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdenti
 fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
     let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
     let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
-    let compared = uses.iter().any(|it| it.owner != OwnerProof::None);
+    let compared =
+        uses.iter().any(|it| it.action != Action::Write && it.owner != OwnerProof::None);
     let named = is_named(program, identity, uses);
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);
@@ -141,18 +143,23 @@ fn token_at_hand(program: &Program, key_use: &KeyUse) -> bool {
     fields.unwrap_or_default().iter().any(|(name, _)| has_owner_word(name))
 }
 
-/// Whether a release only undoes an acquire of the same run after something failed.
-fn is_rollback(program: &Program, release: &KeyUse, acquire: &KeyUse) -> bool {
-    let release_sites = all_sites(release);
-    let acquire_bodies: BTreeSet<BodyId> =
-        all_sites(acquire).iter().map(|site| site.body).collect();
-    let shared: Vec<&Site> =
-        release_sites.iter().filter(|site| acquire_bodies.contains(&site.body)).collect();
-    !shared.is_empty() && shared.iter().all(|site| on_failure_only(program, **site))
+/// Whether a release only undoes an acquire of the same run after something else failed. Where the
+/// acquire itself failed, nobody knows whose key it is.
+pub(crate) fn is_rollback(program: &Program, release: &KeyUse, acquire: &KeyUse) -> bool {
+    let acquires = all_sites(acquire);
+    let shared: Vec<(Site, OpId)> = all_sites(release)
+        .into_iter()
+        .filter_map(|site| {
+            let early = acquires.iter().find(|early| early.body == site.body)?;
+            Some((site, early.op))
+        })
+        .collect();
+    !shared.is_empty()
+        && shared.iter().all(|(site, acquired)| on_failure_only(program, *site, *acquired))
 }
 
 /// Whether every path to an operation passes the failure side of some result.
-fn on_failure_only(program: &Program, site: Site) -> bool {
+fn on_failure_only(program: &Program, site: Site, acquired: OpId) -> bool {
     let Some(body) = program.body(site.body).map(|body| &body.body) else { return false };
     let wanted = body.blocks.iter().position(|block| block.ops.contains(&site.op));
     let Some(wanted) = wanted.and_then(|index| u32::try_from(index).ok()).map(BlockId) else {
@@ -162,7 +169,7 @@ fn on_failure_only(program: &Program, site: Site) -> bool {
     let mut waiting = vec![BlockId(0)];
     while let Some(id) = waiting.pop() {
         let Some(block) = body.block(id) else { continue };
-        for next in successes(body, &block.end) {
+        for next in successes(program, site.body, body, &block.end, acquired) {
             if seen.insert(next) {
                 waiting.push(next);
             }
@@ -172,13 +179,42 @@ fn on_failure_only(program: &Program, site: Site) -> bool {
 }
 
 /// The ways on that are not the failure side of a result.
-fn successes(body: &Body, end: &Terminator) -> Vec<BlockId> {
+fn successes(
+    program: &Program,
+    id: BodyId,
+    body: &Body,
+    end: &Terminator,
+    acquired: OpId,
+) -> Vec<BlockId> {
     let Terminator::Branch { test, then, otherwise, .. } = end else { return end.successors() };
+    if tests_acquire(program, id, body, test, acquired) {
+        return end.successors();
+    }
     match failure_side(body, test) {
         Some(true) => vec![*otherwise],
         Some(false) => vec![*then],
         None => vec![*then, *otherwise],
     }
+}
+
+/// Whether a test looks at the acquire's own result.
+fn tests_acquire(
+    program: &Program,
+    id: BodyId,
+    body: &Body,
+    test: &Test,
+    acquired: OpId,
+) -> bool {
+    let value = match test {
+        Test::Matches { value, .. } => *value,
+        Test::True(value) => match body.kind(*value) {
+            ValueKind::Matches { value, .. } => *value,
+            _ => *value,
+        },
+        Test::Opaque(_) => return false,
+    };
+    let (_, source) = program.source_of(id, value);
+    matches!(body.kind(source), ValueKind::Result(op) if *op == call_behind(body, acquired))
 }
 
 /// `Some(true)` when the test holds on failure, `Some(false)` when it fails on failure.

@@ -139,7 +139,15 @@ fn by_wire(api: &Api, span: Span, words: impl Fn(usize) -> Vec<Piece>) -> Vec<Pi
             Wire::Either(names) => {
                 pieces.extend(names.last().map(|name| Piece::literal(name.as_str(), span)));
             }
-            Wire::Argument(index) => pieces.extend(words(*index)),
+            Wire::Argument(index) => {
+                let found = words(*index);
+                // An empty list of bytes is a value of no length, not the lack of one.
+                let value = api.argument("value") == Some(*index);
+                match found.is_empty() && value {
+                    true => pieces.push(Piece::made(span)),
+                    false => pieces.extend(found),
+                }
+            }
             Wire::Count(index) => {
                 let counted = words(*index);
                 pieces.push(match counted.iter().any(|piece| piece.many) {

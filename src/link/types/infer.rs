@@ -51,7 +51,8 @@ impl<'p> Group<'p> {
             proven: BTreeMap::new(),
         };
         group.run();
-        let proven = crate::link::calls::evidence::connections(&group);
+        let mut proven = crate::link::calls::evidence::connections(&group);
+        proven.extend(crate::link::calls::foreign::connections(&group));
         if !proven.is_empty() {
             group.proven = proven;
             group.run();
