@@ -28,7 +28,9 @@ impl CallGraph {
                 let site = Site { body: body.id, op };
                 let found = match &kind.kind {
                     OpKind::Call(call) => called(program, site, &body.body, call),
-                    OpKind::Await { value, .. } => awaited(program, body.id, &body.body, op, *value),
+                    OpKind::Await { value, .. } => {
+                        awaited(program, body.id, &body.body, op, *value)
+                    }
                     _ => BTreeSet::new(),
                 };
                 graph.add(site, found);
@@ -99,7 +101,9 @@ fn awaited(
     value: ValueId,
 ) -> BTreeSet<BodyId> {
     let mut found = future_bodies(program, id, body, value, 0);
-    found.extend(program.targets(id, op).into_iter().flat_map(|targets| targets.bodies.iter().copied()));
+    found.extend(
+        program.targets(id, op).into_iter().flat_map(|targets| targets.bodies.iter().copied()),
+    );
     found
 }
 

@@ -89,9 +89,48 @@ impl Tracker<'_> {
         if let Some(span) = returned
             && !self.gives_nothing(id)
         {
-            return ResultUse::Returned(span);
+            return self.given_on(id).unwrap_or(ResultUse::Returned(span));
         }
         self.used_inside(id, &carriers)
+    }
+
+    /// What becomes of the result that a closure or block returns, in the code around it: the value
+    /// of the block, or of the call that runs the closure. `None` for a function, and where it is not
+    /// known who runs the closure.
+    fn given_on(&self, id: BodyId) -> Option<ResultUse> {
+        let parent = self.program.body(id)?.parent?;
+        let outer = &self.program.body(parent)?.body;
+        if self.depth >= DEEPEST {
+            return None;
+        }
+        let is_own = |index| self.program.nested(parent, index) == Some(id);
+        let mut start = BTreeSet::new();
+        for (index, value) in outer.values.iter().enumerate() {
+            if matches!(value.kind, ValueKind::Async(index) if is_own(index)) {
+                start.insert(ValueId(u32::try_from(index).unwrap_or(u32::MAX)));
+            }
+        }
+        for (_, op, call) in outer.calls() {
+            let given = call.arguments.iter().any(|argument| {
+                let kind = outer.kind(outer.peel(argument.value));
+                matches!(kind, ValueKind::Closure(index) if is_own(*index))
+            });
+            if given && self.gives_back(Site { body: parent, op }, call, id) {
+                start.insert(call.result);
+            }
+        }
+        let deeper = Self { depth: self.depth + 1, ..*self };
+        (!start.is_empty()).then(|| deeper.follow(parent, start))
+    }
+
+    /// Whether a call runs a closure at once and gives back what it returns: a macro around it, or a
+    /// library's (`transaction`, `run`, `interact`). What a workspace function does with it is not
+    /// looked into.
+    fn gives_back(&self, site: Site, call: &Call, closure: BodyId) -> bool {
+        matches!(call.callee, Callee::Macro(_))
+            || self.program.targets(site.body, site.op).is_some_and(|targets| {
+                targets.runs.contains(&closure) && targets.bodies.is_empty() && !targets.spawned
+            })
     }
 
     /// All values that carry the result, found by running to a fixpoint over the body's values.

@@ -36,6 +36,8 @@ pub enum Guard {
     OwnRelease,
     /// A value for one use (token, code) is spent.
     Secret,
+    /// The row's key is looked up by something else, which may not be known.
+    Lookup,
     /// There is enough left.
     Quantity,
     /// The row is in a state from which this step is allowed.
@@ -85,7 +87,9 @@ impl Guard {
             | Self::Expiry
             | Self::OldValue
             | Self::Status { money_or_lease_table: true } => Weight::Full,
-            Self::Status { money_or_lease_table: false } | Self::InsertOnce => Weight::Doubtful,
+            Self::Status { money_or_lease_table: false } | Self::Lookup | Self::InsertOnce => {
+                Weight::Doubtful
+            }
             _ => Weight::None,
         }
     }
@@ -103,6 +107,7 @@ impl Guard {
             Self::Expiry => "expiry check",
             Self::OldValue => "comparison with the old value",
             Self::InsertOnce => "conflict clause",
+            Self::Lookup => "look-up",
             _ => "condition",
         }
     }
@@ -125,7 +130,12 @@ pub struct RowGuard {
 pub fn row_guard(statement: &Statement, table: Option<&Table>, words: &Words) -> Option<RowGuard> {
     match &statement.kind {
         StatementKind::Update(update) => {
-            Some(decide(&Write::of_update(update, table, words), &update.predicates))
+            let mut found = decide(&Write::of_update(update, table, words), &update.predicates);
+            if found.guard == Guard::Lookup && update.claims.is_some() {
+                // The next row in line: when there is none, there is nothing to do.
+                found = RowGuard { guard: Guard::None, column: None, span: None };
+            }
+            Some(found)
         }
         StatementKind::Delete(delete) => {
             Some(decide(&Write::of_delete(delete, table, words), &delete.predicates))
@@ -190,7 +200,7 @@ fn settle(write: &Write<'_>, identity: &Identity<'_>, conditions: &mut [Conditio
         && (has(conditions, Role::Alive)
             || has(conditions, Role::Once)
             || has(conditions, Role::Flag)
-            || write.delete
+            || write.delete && has(conditions, Role::Secret)
             || write.clears_secret());
     for condition in conditions {
         condition.role = match condition.role {
@@ -215,7 +225,7 @@ fn guard_of(
         Role::Fence if singled => Guard::Fence,
         Role::Version if singled => Guard::Version,
         Role::Owner if write.releases() => Guard::OwnRelease,
-        Role::Owner => Guard::Owner,
+        Role::Owner if identity.beside(condition.column) => Guard::Owner,
         Role::Spent => Guard::Secret,
         Role::Quantity if singled => Guard::Quantity,
         Role::OldValue if identity.row => Guard::OldValue,
@@ -223,6 +233,7 @@ fn guard_of(
         Role::Alive if identity.row && !write.delete && !write.undoes() => Guard::Expiry,
         Role::State | Role::Flag if identity.row => status,
         Role::State if identity.perhaps && write.at_stake() && write.moves() => status,
+        Role::LookedUp if singled && !write.delete && !write.only_touches() => Guard::Lookup,
         Role::Once if singled => Guard::SetOnce,
         Role::Forward if singled => Guard::Monotonic,
         Role::Already if singled => Guard::AlreadyInState,
@@ -245,7 +256,8 @@ fn rank(guard: Guard) -> u8 {
         Guard::Monotonic => 9,
         Guard::SetOnce => 10,
         Guard::AlreadyInState => 11,
-        _ => 12,
+        Guard::Lookup => 12,
+        _ => 13,
     }
 }
 

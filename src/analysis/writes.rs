@@ -2,12 +2,17 @@
 
 use super::Analysis;
 use super::result_use::{ResultUse, presence_use, result_use};
-use super::row_guard::{Guard, Weight, row_guard};
+use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::config::{Confidence, Severity};
 use crate::ir::effect::{Effect, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
+
+mod annotated;
+mod told;
+
+pub use annotated::AnnotatedWrite;
 
 /// A guarded write whose count is dropped.
 #[derive(Clone, Debug)]
@@ -22,6 +27,26 @@ pub struct GuardedWrite {
     pub confidence: Confidence,
     /// The guard's predicate.
     pub predicate: Option<Span>,
+    /// What goes unnoticed, for messages.
+    pub unnoticed: &'static str,
+}
+
+impl GuardedWrite {
+    fn new(verb: &'static str, found: &RowGuard, confidence: Confidence) -> Self {
+        let column = found.column.as_ref().map(|column| format!(" of `{column}`"));
+        let unnoticed = match found.guard {
+            Guard::Lookup => "an unknown key counts as done",
+            _ => "a lost race counts as done",
+        };
+        Self {
+            verb,
+            guard: format!("a {}{}", found.guard.noun(), column.unwrap_or_default()),
+            severity: Severity::Error,
+            confidence,
+            predicate: found.span,
+            unnoticed,
+        }
+    }
 }
 
 impl Analysis<'_> {
@@ -43,6 +68,9 @@ impl Analysis<'_> {
         let from = self.program.tree.file(effect.span.file).map_or("", |file| file.path.as_str());
         let table = self.schemas.table(name, from);
         let found = row_guard(statement, table, &self.words)?;
+        if self.told_otherwise(effect, call, statement, found.guard) {
+            return None;
+        }
         let confidence = match (found.guard.weight(), found.guard) {
             (Weight::Full, _) => Confidence::High,
             (Weight::Doubtful, Guard::InsertOnce)
@@ -50,17 +78,11 @@ impl Analysis<'_> {
             {
                 Confidence::Medium
             }
+            (Weight::Doubtful, Guard::Lookup) => Confidence::Medium,
             (Weight::Doubtful, _) => Confidence::Low,
             (Weight::None, _) => return None,
         };
-        let column = found.column.map(|column| format!(" of `{column}`")).unwrap_or_default();
-        Some(GuardedWrite {
-            verb,
-            guard: format!("a {}{column}", found.guard.noun()),
-            severity: Severity::Error,
-            confidence,
-            predicate: found.span,
-        })
+        Some(GuardedWrite::new(verb, &found, confidence))
     }
 
     /// Whether nothing looks at how many rows were hit.

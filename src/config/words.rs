@@ -28,6 +28,8 @@ pub enum WordList {
     Version,
     /// States of a row.
     Status,
+    /// States that are observed of a thing, not steps that it takes.
+    Observed,
     /// States that say that a row was taken to work on it.
     Claim,
     /// States that say that money or goods moved.
@@ -228,7 +230,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 23);
+        assert_eq!(words.lists.len(), 24);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

@@ -47,7 +47,9 @@ impl Dialect {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         match name.to_ascii_lowercase().as_str() {
-            "postgres" | "postgresql" | "pg" | "cockroach" | "cockroachdb" | "crdb" => Some(Self::Postgres),
+            "postgres" | "postgresql" | "pg" | "cockroach" | "cockroachdb" | "crdb" => {
+                Some(Self::Postgres)
+            }
             "mysql" | "mariadb" => Some(Self::MySql),
             "sqlite" | "sqlite3" | "libsql" => Some(Self::Sqlite),
             _ => None,

@@ -311,7 +311,10 @@ impl<'p> Evaluator<'p> {
                 self.returned_text(&inner)
             }
             ValueKind::Aggregate { path, fields, .. } => match (path.last(), fields.as_slice()) {
-                (Some(last), [(_, inner)]) if is_success(last) => Some(self.text(frame, *inner)),
+                // `AssertSqlSafe(text)`: sqlx's mark for text that is no literal.
+                (Some(last), [(_, inner)]) if is_success(last) || last == "AssertSqlSafe" => {
+                    Some(self.text(frame, *inner))
+                }
                 _ => self.displayed(frame, value),
             },
             ValueKind::Join(values) => {
@@ -358,8 +361,7 @@ impl<'p> Evaluator<'p> {
 
     /// The texts of a hole's value; holes in them that no inner template placed are placed here.
     fn filled_text(&mut self, frame: &Frame<'_>, value: ValueId) -> Vec<Segments> {
-        let place =
-            self.body_of(frame).and_then(|body| body.value(value)).map(|value| value.span);
+        let place = self.body_of(frame).and_then(|body| body.value(value)).map(|value| value.span);
         let mut all = self.text(frame, value);
         for hole in holes_of(&mut all) {
             hole.place = hole.place.or(place);

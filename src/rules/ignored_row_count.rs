@@ -7,12 +7,63 @@ rule!("ignored-row-count", check);
 fn check(analysis: &Analysis, out: &mut Findings) {
     for effect in analysis.effects() {
         let EffectKind::Sql(call) = &effect.kind else { continue };
-        let [statement] = call.statements.as_slice() else { continue };
-        if let Some(guarded) = analysis.guarded_write(effect, call, statement) {
-            report(analysis, effect, statement, &guarded, out);
+        let Some(statement) = only(&call.statements) else { continue };
+        let mut guarded =
+            call.statements.iter().map(|text| analysis.guarded_write(effect, call, text));
+        if let Some(Some(first)) = guarded.next()
+            && guarded.all(|other| other.is_some())
+        {
+            report(analysis, effect, statement, &first, out);
         }
     }
+
+    for found in analysis.annotated_writes() {
+        report_annotated(&found, out);
+    }
 }
+
+/// The only statement that a call runs: one text may have several forms where the name of a table is
+/// put into it.
+fn only(statements: &[std::sync::Arc<Statement>]) -> Option<&Statement> {
+    let first = statements.first()?;
+    let same = |other: &Statement| {
+        (other.span.file, other.span.start) == (first.span.file, first.span.start)
+    };
+    statements.iter().all(|other| same(other)).then_some(first.as_ref())
+}
+
+fn message(guarded: &GuardedWrite) -> String {
+    format!(
+        "{} guarded by {} runs and its row count is not looked at: {}",
+        guarded.verb, guarded.guard, guarded.unnoticed
+    )
+}
+
+/// A statement of a query file, whose annotation decides what its function gives back.
+fn report_annotated(found: &AnnotatedWrite<'_>, out: &mut Findings) {
+    let help = format!(
+        "`-- name: {} :execrows` gives the number of rows: compare it with 1 (here it is `{}`)",
+        found.name, found.annotation
+    );
+    let mut finding = RULE
+        .finding(found.statement.span, message(&found.write))
+        .severity(found.write.severity)
+        .confidence(found.write.confidence)
+        .help(help)
+        .subject(subject(found.statement))
+        .function(Some(found.name.to_owned()));
+    if let Some(predicate) = found.write.predicate {
+        finding = finding.step(predicate, REFUSAL);
+    }
+    out.report(finding);
+}
+
+fn subject(statement: &Statement) -> String {
+    statement.text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a guard does, for steps.
+const REFUSAL: &str = "rejects a stale writer, by hitting no row";
 
 fn report(
     analysis: &Analysis,
@@ -21,22 +72,18 @@ fn report(
     guarded: &GuardedWrite,
     out: &mut Findings,
 ) {
-    let message = format!(
-        "{} guarded by {} runs and its row count is not looked at: a lost race counts as done",
-        guarded.verb, guarded.guard
-    );
     let mut finding = RULE
-        .finding(effect.span, message)
+        .finding(effect.span, message(guarded))
         .severity(guarded.severity)
         .confidence(guarded.confidence)
         .help(help(&effect.client))
-        .subject(statement.text.split_whitespace().collect::<Vec<_>>().join(" "))
+        .subject(subject(statement))
         .function(analysis.function_name(effect.site.body));
     if statement.span.file != effect.span.file || !statement.span.covers(effect.span) {
         finding = finding.step(statement.span, "the statement");
     }
     if let Some(predicate) = guarded.predicate {
-        finding = finding.step(predicate, "rejects a stale writer, by hitting no row");
+        finding = finding.step(predicate, REFUSAL);
     }
     out.report(finding);
 }

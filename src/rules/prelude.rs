@@ -9,7 +9,7 @@ pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
 pub use crate::analysis::result_use::{ResultUse, result_use};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
-pub use crate::analysis::writes::GuardedWrite;
+pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite};
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
 pub use crate::ir::effect::{

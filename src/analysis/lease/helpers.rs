@@ -20,7 +20,11 @@ pub(super) fn mark(program: &Program, graph: &CallGraph, uses: &mut [KeyUse]) {
         let changes = matches!(key_use.action, Action::Release | Action::Renew);
         if changes && key_use.owner == OwnerProof::None && !key_use.library {
             let found = reads.iter().find_map(|(helper, read)| {
-                if same_key(read, key_use) { asked_before(program, graph, *helper, key_use.site) } else { None }
+                if same_key(read, key_use) {
+                    asked_before(program, graph, *helper, key_use.site)
+                } else {
+                    None
+                }
             });
             if let Some(by) = found {
                 key_use.owner = OwnerProof::Client(by);

@@ -9,6 +9,8 @@ use super::write::Write;
 pub(super) struct Identity<'a> {
     /// Columns that do.
     pub columns: Vec<&'a str>,
+    /// All columns that are fixed to a value and are no values that change.
+    fixed: Vec<&'a str>,
     /// One row at most is meant.
     pub row: bool,
     /// The rows of one thing are meant: perhaps one.
@@ -27,6 +29,7 @@ impl<'a> Identity<'a> {
         let of_secret = write.is(WordList::Secret, &write.name.name);
         let mut identity = Self {
             columns: Vec::new(),
+            fixed: equal.iter().copied().filter(|column| !is_value(write, column)).collect(),
             row: write.conflict,
             perhaps: false,
             natural: false,
@@ -74,6 +77,14 @@ impl<'a> Identity<'a> {
             self.natural = !natural.iter().any(|column| column.ends_with("id"));
             self.columns = natural;
         }
+    }
+
+    /// Whether more than one column says which row: with the holder's alone, all that it holds is
+    /// meant.
+    pub fn beside(&self, column: Option<&str>) -> bool {
+        self.row && !self.columns.iter().all(|own| Some(*own) == column)
+            || self.fixed.iter().any(|own| Some(*own) != column)
+            || self.columns.is_empty() && self.row
     }
 
     /// Whether a column is part of the identity.

@@ -11,6 +11,8 @@ use super::write::Write;
 pub(super) enum Role {
     /// Part of the key.
     Key,
+    /// Part of the key, looked up by a sub-select.
+    LookedUp,
     /// Whose rows.
     Scope,
     /// The fencing number.
@@ -54,6 +56,11 @@ pub(super) fn role<'p>(
     kind: &'p PredicateKind,
 ) -> (Role, Option<&'p str>) {
     match kind {
+        PredicateKind::Compare { column, .. } | PredicateKind::In { column, .. }
+            if write.is_of_other(column) =>
+        {
+            (Role::Filter, Some(column))
+        }
         PredicateKind::Compare { column, comparison, value } => {
             (compared(write, identity, column, *comparison, value), Some(column))
         }
@@ -74,8 +81,13 @@ fn compared(
     value: &Expression,
 ) -> Role {
     match comparison {
+        Comparison::Equal
+            if matches!(value, Expression::Subquery(_)) && !is_value(write, column) =>
+        {
+            Role::LookedUp
+        }
         Comparison::Equal if identity.has(column) => {
-            if write.is(WordList::Secret, column) {
+            if is_secret(write, column) {
                 Role::Secret
             } else {
                 Role::Key
@@ -84,8 +96,19 @@ fn compared(
         Comparison::Equal => equal(write, identity, column, value),
         Comparison::NotEqual => different(write, column, value),
         Comparison::Match => Role::Filter,
+        _ if rest_of_key(write, identity, column) => Role::Range,
         _ => ordered(write, column, comparison, value),
     }
+}
+
+/// Whether a column, bounded but not fixed, is the rest of a key whose other columns are fixed: then
+/// all rows in the range are meant.
+fn rest_of_key(write: &Write<'_>, identity: &Identity<'_>, column: &str) -> bool {
+    let part =
+        |key: &[String]| key.len() > 1 && key.iter().any(|part| part.eq_ignore_ascii_case(column));
+    !identity.row
+        && write.set(column).is_none()
+        && write.table.is_some_and(|table| table.keys().any(part))
 }
 
 fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expression) -> Role {
@@ -103,6 +126,9 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
     if holds(write, column) && !literal {
         return Role::Owner;
     }
+    if write.is(WordList::Observed, column) && write.set(column).is_some() {
+        return Role::Already;
+    }
     if let Expression::Boolean(wanted) = value {
         return match write.set(column) {
             Some(Expression::Boolean(new)) if new == wanted => Role::Filter,
@@ -118,7 +144,7 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
             _ => Role::State,
         };
     }
-    if write.is(WordList::Secret, column) {
+    if is_secret(write, column) {
         return Role::Secret;
     }
     match write.set(column) {
@@ -130,6 +156,11 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
         None if write.is(WordList::Tenant, column) => Role::Scope,
         None => Role::Key,
     }
+}
+
+/// Whether a column holds a secret, rather than the name of one (`secret_id`).
+fn is_secret(write: &Write<'_>, column: &str) -> bool {
+    write.is(WordList::Secret, column) && !column.ends_with("_id")
 }
 
 /// Whether a column says who holds the row, in a table where that is a lease.
@@ -167,10 +198,12 @@ fn different(write: &Write<'_>, column: &str, value: &Expression) -> Role {
 
 fn ordered(write: &Write<'_>, column: &str, comparison: Comparison, value: &Expression) -> Role {
     let below = matches!(comparison, Comparison::Less | Comparison::LessOrEqual);
-    if write.is(WordList::Fence, column) {
-        return if write.delete { Role::Range } else { Role::Fence };
-    }
     let set = write.set(column);
+    if write.is(WordList::Fence, column) {
+        // Rows of later numbers that get none of their own: what came after, to be undone.
+        let later = !below && set.is_none();
+        return if write.delete || later { Role::Range } else { Role::Fence };
+    }
     if write.is(WordList::Version, column) {
         return if set.is_some() { Role::Version } else { Role::Range };
     }

@@ -184,6 +184,59 @@ fn silent_forms() {
 }
 
 #[test]
+fn names_are_no_secrets_and_belongings_no_leases() {
+    all(
+        Guard::IdentityOnly,
+        &[
+            "CREATE TABLE secret (secret_id uuid PRIMARY KEY); DELETE FROM secret WHERE secret_id = $1",
+        ],
+    );
+    all(Guard::TenantScope, &["DELETE FROM org_ingestion_tokens WHERE org_id = $1 AND token = $2"]);
+    all(
+        Guard::None,
+        &[
+            "CREATE TABLE visits (visit_id uuid PRIMARY KEY, owner_client_id uuid); DELETE FROM visits WHERE owner_client_id = $1",
+            "CREATE TABLE logs (id int PRIMARY KEY, build_id int); DELETE FROM logs l USING builds b JOIN releases r ON b.rid = r.id WHERE l.build_id = b.id AND r.crate_id = $1 AND r.version = $2",
+        ],
+    );
+}
+
+#[test]
+fn keys_may_be_looked_up() {
+    all(
+        Guard::Lookup,
+        &[
+            "UPDATE member SET role_id = $1 WHERE workspace_id = $2 AND uid = (SELECT uid FROM person WHERE email = $3)",
+        ],
+    );
+    all(
+        Guard::IdentityOnly,
+        &["DELETE FROM member WHERE uid = (SELECT uid FROM person WHERE email = $1)"],
+    );
+}
+
+#[test]
+fn what_came_later_is_swept() {
+    all(
+        Guard::None,
+        &[
+            "CREATE TABLE pending (sink_id int, epoch bigint, state text, PRIMARY KEY (sink_id, epoch)); UPDATE pending SET state = 'ABORTED' WHERE sink_id = $1 AND epoch > $2",
+        ],
+    );
+}
+
+#[test]
+fn what_is_observed_is_no_step() {
+    all(
+        Guard::AlreadyInState,
+        &[
+            "UPDATE deployment SET health = $1 WHERE subgraph = $2 AND health = $3",
+            "UPDATE deployment SET failed = FALSE, health = 'healthy' WHERE subgraph = $1 AND failed = TRUE AND health = 'failed'",
+        ],
+    );
+}
+
+#[test]
 fn leases_run_out() {
     all(
         Guard::Expiry,

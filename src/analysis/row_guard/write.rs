@@ -93,6 +93,16 @@ impl<'a> Write<'a> {
         }
     }
 
+    /// Whether a column is of a table that the write joins, not of its own.
+    pub fn is_of_other(&self, column: &str) -> bool {
+        self.joins
+            && match self.table.filter(|table| !table.from_code) {
+                Some(table) => table.column(column).is_none(),
+                // A row that is deleted is named by its key, what it was by the others' columns.
+                None => self.delete && !column.ends_with("id"),
+            }
+    }
+
     /// Whether a name is a procedure's variable rather than a column.
     fn is_variable(&self, name: &str) -> bool {
         let known = self.table.filter(|table| !table.from_code);

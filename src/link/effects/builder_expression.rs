@@ -9,6 +9,24 @@ use crate::ir::value::{Adapter, Literal, Operator, ValueId, ValueKind};
 use crate::link::Program;
 use crate::source::Span;
 
+/// Variants and functions that only wrap a value: `Set(x)`, `SimpleExpr::Value(Value::Bool(Some(x)))`.
+const WRAPPERS: [&str; 15] = [
+    "Set",
+    "Unchanged",
+    "Some",
+    "Value",
+    "Constant",
+    "Bool",
+    "TinyInt",
+    "SmallInt",
+    "Int",
+    "BigInt",
+    "SmallUnsigned",
+    "Unsigned",
+    "BigUnsigned",
+    "String",
+    "Enum",
+];
 /// How deep expressions are read.
 const MOST_DEPTH: usize = 16;
 
@@ -345,6 +363,10 @@ impl<'p> Reader<'p> {
             ValueKind::Path(path) if path.last() == Some("now") => {
                 Expression::Call { name: "now".to_owned(), arguments: Vec::new() }
             }
+            ValueKind::Path(path) => match variant(&path.0) {
+                Some(name) => Expression::Text(name),
+                None => self.bound(at),
+            },
             _ => self.bound(at),
         }
     }
@@ -372,9 +394,8 @@ impl<'p> Reader<'p> {
                 };
                 self.binary(operator, &left, &right)
             }
-            ("value" | "val" | "Set" | "into_sql" | "as_sql" | "Unchanged", None, Some(inner)) => {
-                self.expression(&inner)
-            }
+            ("value" | "val" | "into_sql" | "as_sql", None, Some(inner)) => self.expression(&inner),
+            (name, None, Some(inner)) if WRAPPERS.contains(&name) => self.expression(&inner),
             ("current_timestamp" | "now", None, None) => {
                 Expression::Call { name: "now".to_owned(), arguments: Vec::new() }
             }
@@ -400,7 +421,7 @@ impl<'p> Reader<'p> {
     fn bound(&mut self, at: &At) -> Expression {
         if let ValueKind::Aggregate { path, fields, .. } = at.kind(self.program)
             && let [(_, inner)] = fields.as_slice()
-            && matches!(path.last(), Some("Set" | "Unchanged" | "Some"))
+            && path.last().is_some_and(|last| WRAPPERS.contains(&last))
         {
             return self.expression(&at.with(*inner));
         }
@@ -419,6 +440,15 @@ fn sign(operator: Operator) -> &'static str {
         Operator::Remainder => "%",
         _ => "?",
     }
+}
+
+/// The word that stands for a variant (`OrderState::InTransit`) in the database, as far as a name
+/// tells; `None` for other paths.
+fn variant(path: &[String]) -> Option<String> {
+    let (last, before) = path.split_last()?;
+    let camel =
+        |name: &str| name.starts_with(char::is_uppercase) && name.chars().any(char::is_lowercase);
+    (camel(last) && before.last().is_some_and(|owner| camel(owner))).then(|| snake_case(last))
 }
 
 /// `AmountCents` to `amount_cents`.

@@ -105,7 +105,9 @@ impl Evaluator<'_> {
                 Some(Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments }) => {
                     match arguments.get(*index as usize) {
                         Some(value) => self.path_within(outer, *value, depth + 1),
-                        None => Some(format!("|{}", body.value(value)?.name.as_deref().unwrap_or("it"))),
+                        None => {
+                            Some(format!("|{}", body.value(value)?.name.as_deref().unwrap_or("it")))
+                        }
                     }
                 }
                 None if body.parent.is_none() => Some(format!("#{index}")),
