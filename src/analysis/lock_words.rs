@@ -40,8 +40,8 @@ const NO_LOCK: [&str; 6] = ["block", "blocks", "clock", "clocks", "flock", "padl
 const OWNER: [&str; 9] =
     ["token", "owner", "holder", "fence", "nonce", "ticket", "lockvalue", "lockid", "identity"];
 const VERBS: [&str; 12] = [
-    "lock", "unlock", "acquire", "release", "renew", "extend", "relock", "trylock", "lease", "locked",
-    "obtain", "refresh",
+    "lock", "unlock", "acquire", "release", "renew", "extend", "relock", "trylock", "lease",
+    "locked", "obtain", "refresh",
 ];
 const FORCE: [&str; 8] =
     ["force", "forced", "admin", "purge", "obliterate", "reset", "cleanup", "flush"];

@@ -133,8 +133,8 @@ impl Finder<'_> {
                 continue;
             }
             if let Terminator::Return { value, exit, .. } = &block.end {
-                let failed = *exit == Exit::Propagated
-                    || value.is_some_and(|value| is_failure(body, value));
+                let failed =
+                    *exit == Exit::Propagated || value.is_some_and(|value| is_failure(body, value));
                 region.handed_out |= !failed;
             }
             for next in assumption.successors(&block.end) {
@@ -206,7 +206,11 @@ impl Finder<'_> {
                 if handed && is_drop(call) {
                     return Passing::Released;
                 }
-                match handed && !known && !quiet(body, call) && self.guards(site.body, call, handles) {
+                match handed
+                    && !known
+                    && !quiet(body, call)
+                    && self.guards(site.body, call, handles)
+                {
                     true => Passing::Escaped,
                     false => Passing::Held,
                 }

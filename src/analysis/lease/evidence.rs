@@ -64,8 +64,7 @@ pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdenti
 fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
     let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
     let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
-    let compared =
-        uses.iter().any(|it| it.action != Action::Write && it.owner != OwnerProof::None);
+    let compared = uses.iter().any(|it| it.action != Action::Write && it.owner != OwnerProof::None);
     let named = is_named(program, identity, uses);
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);
@@ -198,13 +197,7 @@ fn successes(
 }
 
 /// Whether a test looks at the acquire's own result.
-fn tests_acquire(
-    program: &Program,
-    id: BodyId,
-    body: &Body,
-    test: &Test,
-    acquired: OpId,
-) -> bool {
+fn tests_acquire(program: &Program, id: BodyId, body: &Body, test: &Test, acquired: OpId) -> bool {
     let value = match test {
         Test::Matches { value, .. } => *value,
         Test::True(value) => match body.kind(*value) {

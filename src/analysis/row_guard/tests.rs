@@ -189,13 +189,13 @@ fn names_are_no_secrets_and_belongings_no_leases() {
         Guard::IdentityOnly,
         &[
             "CREATE TABLE secret (secret_id uuid PRIMARY KEY); DELETE FROM secret WHERE secret_id = $1",
+            "CREATE TABLE visits (visit_id uuid PRIMARY KEY, owner_client_id uuid); DELETE FROM visits WHERE owner_client_id = $1",
         ],
     );
     all(Guard::TenantScope, &["DELETE FROM org_ingestion_tokens WHERE org_id = $1 AND token = $2"]);
     all(
         Guard::None,
         &[
-            "CREATE TABLE visits (visit_id uuid PRIMARY KEY, owner_client_id uuid); DELETE FROM visits WHERE owner_client_id = $1",
             "CREATE TABLE logs (id int PRIMARY KEY, build_id int); DELETE FROM logs l USING builds b JOIN releases r ON b.rid = r.id WHERE l.build_id = b.id AND r.crate_id = $1 AND r.version = $2",
         ],
     );

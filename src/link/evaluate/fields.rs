@@ -212,18 +212,15 @@ impl Evaluator<'_> {
     fn variant_of(&self, frame: &Frame<'_>, value: ValueId) -> Option<String> {
         let body = self.body_of(frame)?;
         match body.kind(body.peel(value)) {
-            ValueKind::Aggregate { path, .. } | ValueKind::Path(path) => path.last().map(str::to_owned),
+            ValueKind::Aggregate { path, .. } | ValueKind::Path(path) => {
+                path.last().map(str::to_owned)
+            }
             _ => None,
         }
     }
 
     /// What a display method writes, when it writes once for the variant.
-    fn written_value(
-        &self,
-        body: BodyId,
-        method: &str,
-        variant: Option<&str>,
-    ) -> Option<ValueId> {
+    fn written_value(&self, body: BodyId, method: &str, variant: Option<&str>) -> Option<ValueId> {
         let body = &self.program.body(body)?.body;
         if method == "as_ref" {
             let returned = super::returned_values(body);
@@ -254,9 +251,12 @@ fn reached_for(body: &Body, variant: Option<&str>) -> BTreeSet<BlockId> {
     while let Some(id) = waiting.pop() {
         let Some(block) = body.block(id) else { continue };
         let next = match (&block.end, variant) {
-            (Terminator::Branch { test: Test::Matches { value, pattern }, then, otherwise, .. }, Some(variant))
-                if matches!(body.kind(body.peel(*value)), ValueKind::Receiver) =>
-            {
+            (
+                Terminator::Branch {
+                    test: Test::Matches { value, pattern }, then, otherwise, ..
+                },
+                Some(variant),
+            ) if matches!(body.kind(body.peel(*value)), ValueKind::Receiver) => {
                 match pattern.variant() {
                     Some(name) if name == variant => vec![*then],
                     Some(_) => vec![*otherwise],
