@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::callgraph::{CallGraph, call_site};
 use super::expiry::{block_of, comes_after};
 use super::guard::{CheckKind, OwnerCheck};
+use super::lock_words::has_owner_word;
 use super::identity::{Identified, KeyIdentity, identities};
 use super::lifted::Lifted;
 use super::outcome::{Abstract, Assumption};
@@ -178,6 +179,16 @@ impl Leases {
             .any(|(_, acquire)| is_rollback(program, release, acquire))
     }
 
+    /// Whether the key of a use holds the owner token itself: whoever knows the key owns it.
+    #[must_use]
+    pub fn names_owner(&self, key_use: &KeyUse) -> bool {
+        let telling = self.telling_identity(key_use).map(|one| &one.template);
+        let own = key_use.key.as_ref().map(|key| &key.template);
+        [telling, own].into_iter().flatten().any(|template| {
+            template.has_literal() && template.holes().any(|hole| has_owner_word(last_name(&hole.label)))
+        })
+    }
+
     /// Whether some code releases the key of an acquire (a lease that is only left to lapse has no
     /// critical section to speak of).
     #[must_use]
@@ -235,6 +246,12 @@ impl Leases {
             })
         })
     }
+}
+
+/// The last name of a label: `lease_token` of `job.lease_token`.
+fn last_name(label: &str) -> &str {
+    let names = label.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    names.filter(|name| !name.is_empty()).last().unwrap_or(label)
 }
 
 /// The key uses of an effect.

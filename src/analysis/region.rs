@@ -280,7 +280,14 @@ impl Finder<'_> {
         let won = assumption.returned(block).unwrap_or(Abstract::Unknown);
         let mut chain = vec![point.site];
         chain.extend(point.chain.iter().copied());
-        let sites = self.graph.run_by(own.id).iter().copied();
+        // What a library runs (a handler given to a framework) runs some time, and gives its result
+        // to the library: only calls and awaits of the workspace hand a lease on.
+        let sites = self.graph.run_by(own.id).iter().copied().filter(|site| {
+            let waits = self.program.body(site.body).and_then(|it| it.body.op(site.op));
+            let targets = self.program.targets(site.body, site.op);
+            matches!(waits.map(|op| &op.kind), Some(OpKind::Await { .. }))
+                || targets.is_some_and(|targets| targets.bodies.contains(&own.id))
+        });
         let up = sites.map(|site| AcquirePoint {
             site,
             chain: chain.clone(),

@@ -209,7 +209,8 @@ impl Tracker<'_> {
                 }
             }
             adapter => {
-                keeps_success(adapter) || adapter == Adapter::UnwrapOr || adapter == Adapter::OrElse
+                keeps_success(adapter)
+                    || matches!(adapter, Adapter::UnwrapOr | Adapter::OrElse | Adapter::Then)
             }
         }
     }

@@ -16,7 +16,7 @@ fn check(analysis: &Analysis, out: &mut Findings) {
 fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
     let class = analysis.leases.class(release);
     let Some((effect, command)) = analysis.command_of(release) else { return };
-    if class.kind != KeyKind::Lease {
+    if class.kind != KeyKind::Lease || analysis.leases.names_owner(release) {
         return;
     }
     let key = key_name(analysis, release);

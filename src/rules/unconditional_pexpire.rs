@@ -21,7 +21,8 @@ fn overwrites(analysis: &Analysis<'_>, write: &KeyUse) -> bool {
     let expires = analysis
         .command_of(write)
         .is_some_and(|(_, command)| matches!(command.expiry, Expiry::Set { .. }));
-    write.action == Action::Write && expires && class.acquired && class.named
+    let says = analysis.function_name(write.site.body).is_some_and(|name| has_lock_word(&name));
+    write.action == Action::Write && expires && class.acquired && class.named && says
 }
 
 fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
@@ -31,7 +32,8 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
         .words
         .iter()
         .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
-    if class.kind != KeyKind::Lease || only_first || belongs_to_acquire(analysis, renew) {
+    let own = analysis.leases.names_owner(renew);
+    if class.kind != KeyKind::Lease || own || only_first || belongs_to_acquire(analysis, renew) {
         return;
     }
     let key = key_name(analysis, renew);

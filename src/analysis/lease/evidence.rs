@@ -68,26 +68,36 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     let named = is_named(program, identity, uses);
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);
-    let settled = changes().any(|it| {
-        it.action == Action::Renew
-            || !acquires.iter().all(|acquire| is_rollback(program, it, acquire))
+    let settled = changes().any(|it| match it.action {
+        Action::Renew => !acquires.iter().any(|acquire| same_script(program, it, acquire)),
+        _ => !acquires.iter().all(|acquire| is_rollback(program, it, acquire)),
     });
+    // A client compares cached values with parameters too: without an acquire only a name, or a
+    // server-side compare-and-delete, makes that an owner comparison.
+    let guarded = changes().any(|it| it.owner == OwnerProof::Atomic);
     let certain = if named || compared { Confidence::High } else { Confidence::Medium };
     let (kind, confidence) = if library || (acquired && compared) {
         (KeyKind::Lease, Confidence::High)
-    } else if acquired && settled && changes().next().is_some() {
+    } else if acquired && settled {
         (KeyKind::Lease, certain)
-    } else if compared {
+    } else if compared && (named || guarded) {
         (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
     } else if acquired {
         (KeyKind::Marker, certain)
-    } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
+    } else if changes()
+        .any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
     {
         (KeyKind::Lease, Confidence::Medium)
     } else {
         (KeyKind::Plain, Confidence::Low)
     };
     KeyClass { kind, confidence, named, acquired, compared }
+}
+
+/// Whether two uses are in one run of one script: an expiry there is the first, no renewal.
+fn same_script(program: &Program, left: &KeyUse, right: &KeyUse) -> bool {
+    let script = program.body(left.site.body).map(|own| own.body.kind);
+    left.site.body == right.site.body && script == Some(crate::ir::body::BodyKind::Script)
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.
