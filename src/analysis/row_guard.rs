@@ -131,7 +131,9 @@ pub fn row_guard(statement: &Statement, table: Option<&Table>, words: &Words) ->
     match &statement.kind {
         StatementKind::Update(update) => {
             let mut found = decide(&Write::of_update(update, table, words), &update.predicates);
-            if found.guard == Guard::Lookup && update.claims.is_some() {
+            let next_in_line =
+                update.claims.is_some() || reads_itself(statement, &update.table.name);
+            if found.guard == Guard::Lookup && next_in_line {
                 // The next row in line: when there is none, there is nothing to do.
                 found = RowGuard { guard: Guard::None, column: None, span: None };
             }
@@ -153,6 +155,15 @@ pub fn row_guard(statement: &Statement, table: Option<&Table>, words: &Words) ->
         },
         _ => None,
     }
+}
+
+/// Whether a sub-select of a statement reads the table that it writes.
+fn reads_itself(statement: &Statement, table: &str) -> bool {
+    let words: Vec<&str> = statement.text.split_whitespace().collect();
+    words.iter().zip(words.iter().skip(1)).any(|(before, name)| {
+        let name = name.trim_matches(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        before.eq_ignore_ascii_case("from") && name.rsplit('.').next() == Some(table)
+    })
 }
 
 /// A condition and what it is.

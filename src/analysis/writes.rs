@@ -4,7 +4,7 @@ use super::Analysis;
 use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::config::{Confidence, Severity};
-use crate::ir::effect::{Effect, SqlCall, ZeroRows};
+use crate::ir::effect::{Effect, Site, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
@@ -19,7 +19,7 @@ pub use annotated::AnnotatedWrite;
 pub struct GuardedWrite {
     /// `UPDATE`, `DELETE`, `INSERT`.
     pub verb: &'static str,
-    /// What guards it, for messages.
+    /// What guards it, for messages: "guarded by a version check of `version`".
     pub guard: String,
     /// How bad.
     pub severity: Severity,
@@ -38,13 +38,27 @@ impl GuardedWrite {
             Guard::Lookup => "an unknown key counts as done",
             _ => "a lost race counts as done",
         };
+        let noun = found.guard.noun();
+        let article = if noun.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
         Self {
             verb,
-            guard: format!("a {}{}", found.guard.noun(), column.unwrap_or_default()),
+            guard: format!("guarded by {article} {noun}{}", column.unwrap_or_default()),
             severity: Severity::Error,
             confidence,
             predicate: found.span,
             unnoticed,
+        }
+    }
+
+    /// A write by key alone while a lease is held.
+    fn under_lease(verb: &'static str) -> Self {
+        Self {
+            verb,
+            guard: "by key alone under a lease".to_owned(),
+            severity: Severity::Note,
+            confidence: Confidence::Medium,
+            predicate: None,
+            unnoticed: "a row that is gone counts as done",
         }
     }
 }
@@ -59,15 +73,60 @@ impl Analysis<'_> {
         call: &SqlCall,
         statement: &Statement,
     ) -> Option<GuardedWrite> {
-        let (verb, name, returns) = written(statement)?;
-        if !self.count_is_lost(effect, call, returns)
-            || self.owned_by_transaction(effect, call, name)
+        let (_, _, returns) = written(statement)?;
+        self.count_is_lost(effect, call, returns).then(|| self.judged(effect, call, statement))?
+    }
+
+    /// What is wrong where a function gives back the count of a guarded write, or what it says, and
+    /// a caller drops it: the write and those calls, in order.
+    #[must_use]
+    pub fn guarded_write_of_callee(
+        &self,
+        effect: &Effect,
+        call: &SqlCall,
+        statement: &Statement,
+    ) -> Option<(GuardedWrite, Vec<Site>)> {
+        let (_, _, returns) = written(statement)?;
+        if matches!(call.zero_rows, ZeroRows::Error | ZeroRows::Lost)
+            || matches!(call.zero_rows, ZeroRows::Rows) && !returns
         {
             return None;
         }
+        let program = self.program;
+        if !matches!(presence_use(program, effect.site), ResultUse::Returned(_)) {
+            return None;
+        }
+        let function = program.body_of(program.enclosing_function(effect.site.body)?)?;
+        let callers = program.callers(function);
+        let drops = |site: &&Site| presence_use(program, **site) == ResultUse::Dropped;
+        let dropping: Vec<Site> = callers.iter().filter(drops).copied().collect();
+        if dropping.is_empty() {
+            return None;
+        }
+        let mut write = self.judged(effect, call, statement)?;
+        if write.severity != Severity::Error {
+            return None;
+        }
+        // Where others look at it, it may be that it does not matter here.
+        let all = dropping.len() == callers.len();
+        write.confidence =
+            write.confidence.min(if all { Confidence::Medium } else { Confidence::Low });
+        Some((write, dropping))
+    }
+
+    /// What a write whose count is lost means.
+    fn judged(
+        &self,
+        effect: &Effect,
+        call: &SqlCall,
+        statement: &Statement,
+    ) -> Option<GuardedWrite> {
+        let (verb, name, _) = written(statement)?;
+        if self.owned_by_transaction(effect, call, name) {
+            return None;
+        }
         let from = self.program.tree.file(effect.span.file).map_or("", |file| file.path.as_str());
-        let table = self.schemas.table(name, from);
-        let found = row_guard(statement, table, &self.words)?;
+        let found = row_guard(statement, self.schemas.table(name, from), &self.words)?;
         if self.told_otherwise(effect, call, statement, found.guard) {
             return None;
         }
@@ -80,9 +139,20 @@ impl Analysis<'_> {
             }
             (Weight::Doubtful, Guard::Lookup) => Confidence::Medium,
             (Weight::Doubtful, _) => Confidence::Low,
+            (Weight::None, Guard::IdentityOnly)
+                if verb == "UPDATE" && self.is_under_lease(effect.site) =>
+            {
+                return Some(GuardedWrite::under_lease(verb));
+            }
             (Weight::None, _) => return None,
         };
         Some(GuardedWrite::new(verb, &found, confidence))
+    }
+
+    /// Whether an operation runs while its own body holds a lease.
+    fn is_under_lease(&self, site: Site) -> bool {
+        let mut regions = self.regions.iter();
+        regions.any(|region| region.point.site.body == site.body && region.held.contains(&site.op))
     }
 
     /// Whether nothing looks at how many rows were hit.
@@ -129,7 +199,7 @@ impl Analysis<'_> {
         let marker: Vec<ValueId> =
             call.parameters.iter().map(|value| program.source_of(own.id, *value).1).collect();
         own.body.calls().any(|(_, op, later)| {
-            let site = crate::ir::effect::Site { body: own.id, op };
+            let site = Site { body: own.id, op };
             let runs = !self.graph.runs_at(site).is_empty()
                 || program.targets(own.id, op).is_some_and(|it| !it.bodies.is_empty());
             let given = later.arguments.iter().any(|argument| {

@@ -14,6 +14,12 @@ fn check(analysis: &Analysis, out: &mut Findings) {
             && guarded.all(|other| other.is_some())
         {
             report(analysis, effect, statement, &first, out);
+        } else if let Some((write, calls)) =
+            analysis.guarded_write_of_callee(effect, call, statement)
+        {
+            for site in calls {
+                report_caller(analysis, effect, statement, &write, site, out);
+            }
         }
     }
 
@@ -34,9 +40,38 @@ fn only(statements: &[std::sync::Arc<Statement>]) -> Option<&Statement> {
 
 fn message(guarded: &GuardedWrite) -> String {
     format!(
-        "{} guarded by {} runs and its row count is not looked at: {}",
+        "{} {} runs and its row count is not looked at: {}",
         guarded.verb, guarded.guard, guarded.unnoticed
     )
+}
+
+/// A call that drops what the function around the write says of it.
+fn report_caller(
+    analysis: &Analysis,
+    effect: &Effect,
+    statement: &Statement,
+    guarded: &GuardedWrite,
+    site: Site,
+    out: &mut Findings,
+) {
+    let Some(place) = analysis.place(site) else { return };
+    let name = analysis.call_name(site).unwrap_or_else(|| "the function".to_owned());
+    let message = format!(
+        "`{name}` says whether the {} {} hit a row, and that is dropped here: {}",
+        guarded.verb, guarded.guard, guarded.unnoticed
+    );
+    let mut finding = RULE
+        .finding(place, message)
+        .severity(guarded.severity)
+        .confidence(guarded.confidence)
+        .help(format!("look at what `{name}` gives back"))
+        .subject(subject(statement))
+        .function(analysis.function_name(site.body))
+        .step(effect.span, "the statement");
+    if let Some(predicate) = guarded.predicate {
+        finding = finding.step(predicate, REFUSAL);
+    }
+    out.report(finding);
 }
 
 /// A statement of a query file, whose annotation decides what its function gives back.

@@ -210,6 +210,12 @@ fn keys_may_be_looked_up() {
         ],
     );
     all(
+        Guard::None,
+        &[
+            "UPDATE wallets SET main = TRUE WHERE user_id = $1 AND id = (SELECT id FROM wallets WHERE user_id = $1 ORDER BY created_at LIMIT 1)",
+        ],
+    );
+    all(
         Guard::IdentityOnly,
         &["DELETE FROM member WHERE uid = (SELECT uid FROM person WHERE email = $1)"],
     );

@@ -68,18 +68,27 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         api.place("statement"),
         None | Some(Place::Receiver | Place::ReceiverArgument(_) | Place::MethodName)
     );
-    let connection =
+    let mut connection =
         match (by_receiver, api.argument("executor").or_else(|| api.argument("connection"))) {
             (_, Some(index)) => Context::argument(call, index),
             (false, None) => call.receiver,
             (true, None) => None,
         };
     let dialect = dialect(context, api, connection);
-    let found = if by_receiver {
+    let mut found = if by_receiver {
         of_receiver(context, op, call, dialect)
     } else {
         of_argument(context, call, api, dialect)
     };
+    if !by_receiver && found.statements.is_empty() {
+        // With a trait like sqlx's `Executor` in scope, `query.execute(pool)` looks like
+        // `pool.execute(query)`.
+        let turned = Context::argument(call, 0);
+        let built = of_receiver(context, op, call, self::dialect(context, api, turned));
+        if !built.statements.is_empty() {
+            (found, connection) = (built, turned);
+        }
+    }
     let name = call.callee.name().unwrap_or_default();
     let sql = SqlCall {
         zero_rows: zero_rows(name, api, &found.statements),
