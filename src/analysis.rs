@@ -18,6 +18,7 @@ pub mod region;
 pub mod result_use;
 pub mod row_guard;
 pub mod schema;
+pub mod script_keys;
 pub mod slots;
 pub mod steps;
 pub mod writes;

@@ -58,13 +58,20 @@ impl Analysis<'_> {
     /// Whether a script gives the key an expiry on every path on which its acquire won.
     #[must_use]
     pub fn expires_in_script(&self, acquire: &KeyUse) -> bool {
-        let Some((effect, _)) = self.command_of(acquire) else { return false };
-        if effect.client != "lua" {
+        if !self.in_script(acquire) {
             return false;
         }
         let Some(own) = self.program.body(acquire.site.body) else { return false };
         let expiring = self.expiring_ops(acquire);
-        !leaves_without(self.program, &own.body, acquire.site, self.leases.won(acquire), &expiring)
+        // In a script there is no failure around a reply.
+        let won = super::outcome::Abstract::Reply(true);
+        !leaves_without(self.program, &own.body, acquire.site, won, &expiring)
+    }
+
+    /// Whether a use of a key is a script's.
+    #[must_use]
+    pub fn in_script(&self, key_use: &KeyUse) -> bool {
+        self.effect_of(key_use).is_some_and(|effect| effect.client == "lua")
     }
 
     /// The operations of the same script that give the acquired key an expiry.
@@ -75,7 +82,7 @@ impl Analysis<'_> {
             EffectKind::Redis(command) => {
                 let expires = command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"])
                     || matches!(command.expiry, Expiry::Set { .. } | Expiry::WhenPresent { .. });
-                expires && command.keys.iter().any(|it| it.template == key.template)
+                expires && command.keys.iter().any(|it| it.template.same_text(&key.template))
             }
             _ => false,
         };

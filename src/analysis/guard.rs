@@ -150,20 +150,22 @@ fn facts(values: &Values<'_>) -> Vec<Known> {
             edges.iter_mut().filter(same).for_each(|edge| edge.fact = exit.fact);
         }
     }
-    spread(count, &edges, BlockId(0))
+    spread(count, &edges, &values.body.roots())
 }
 
-/// What is known where each block begins, on paths that start at a block with nothing known.
-fn spread(count: usize, edges: &[Edge], start: BlockId) -> Vec<Known> {
+/// What is known where each block begins, on paths that start at some blocks with nothing known.
+fn spread(count: usize, edges: &[Edge], starts: &[BlockId]) -> Vec<Known> {
     let mut facts: Vec<Known> = vec![None; count];
-    if let Some(entry) = facts.get_mut(start.0 as usize) {
-        *entry = Some(None);
+    for start in starts {
+        if let Some(entry) = facts.get_mut(start.0 as usize) {
+            *entry = Some(None);
+        }
     }
     // Facts only get weaker, block by block; the bound is for bodies that no front-end makes.
     for _ in 0..count.saturating_add(2) {
         let mut changed = false;
         // A start that is also a loop's head keeps what its first way in brings: nothing.
-        for edge in edges.iter().filter(|edge| edge.to != start) {
+        for edge in edges.iter().filter(|edge| !starts.contains(&edge.to)) {
             let Some(brought) = edge.brings(&facts) else { continue };
             let Some(slot) = facts.get_mut(edge.to.0 as usize) else { continue };
             let after = meet(*slot, brought);
@@ -201,7 +203,7 @@ fn loop_exits(values: &Values<'_>, edges: &[Edge]) -> Vec<Edge> {
         .filter_map(|(head, then, otherwise)| {
             let inside: Vec<Edge> =
                 edges.iter().filter(|edge| edge.from != head).copied().collect();
-            let facts = spread(values.body.blocks.len(), &inside, then);
+            let facts = spread(values.body.blocks.len(), &inside, &[then]);
             let back = inside.iter().filter(|edge| edge.to == head);
             let rounds = back.filter_map(|edge| edge.brings(&facts));
             let fact = rounds.fold(None, meet).flatten()?;

@@ -198,7 +198,7 @@ fn sites_above(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<S
 }
 
 /// A template one level up. `None` when the call does not say.
-fn outer_template(
+pub(super) fn outer_template(
     program: &Program,
     body: BodyId,
     template: &KeyTemplate,

@@ -8,12 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_site};
-use super::expiry::{block_of, comes_after};
 use super::guard::{CheckKind, OwnerCheck};
-use super::lock_words::has_owner_word;
 use super::identity::{Identified, KeyIdentity, identities};
 use super::lifted::Lifted;
-use super::outcome::{Abstract, Assumption};
+use super::lock_words::has_owner_word;
+use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
 use crate::config::Confidence;
@@ -24,6 +23,7 @@ use crate::link::Program;
 use crate::link::types::Ty;
 use crate::source::Span;
 
+mod absent;
 mod evidence;
 mod helpers;
 
@@ -54,12 +54,22 @@ pub enum Action {
 pub enum OwnerProof {
     /// Not at all.
     None,
+    /// Nobody else holds the key there: it was not there, or has just been taken, in one step.
+    Free,
     /// By a comparison that the server makes in one step with it: a script, IFEQ, WATCH and MULTI.
     Atomic,
     /// By a comparison in the client, in a command of its own.
     Client(Span),
     /// By the lock library.
     Library,
+}
+
+impl OwnerProof {
+    /// Whether an owner was compared at all, in whatever way.
+    #[must_use]
+    pub fn compares(self) -> bool {
+        !matches!(self, Self::None | Self::Free)
+    }
 }
 
 /// One use of a key.
@@ -185,7 +195,8 @@ impl Leases {
         let telling = self.telling_identity(key_use).map(|one| &one.template);
         let own = key_use.key.as_ref().map(|key| &key.template);
         [telling, own].into_iter().flatten().any(|template| {
-            template.has_literal() && template.holes().any(|hole| has_owner_word(last_name(&hole.label)))
+            template.has_literal()
+                && template.holes().any(|hole| has_owner_word(last_name(&hole.label)))
         })
     }
 
@@ -258,11 +269,15 @@ fn last_name(label: &str) -> &str {
 fn key_uses(program: &Program, lifted: &Lifted, effect: &Effect, index: usize) -> Vec<KeyUse> {
     match &effect.kind {
         EffectKind::Redis(command) => {
-            let Some(action) = action_of(command) else { return Vec::new() };
-            let uses = command.keys.iter().map(|key| {
-                let taken = action == Action::Write && taken_when_absent(program, effect, key);
+            let held = absent::names_holder(program, effect, command);
+            let Some(action) = action_of(command).or(held.then_some(Action::Write)) else {
+                return Vec::new();
+            };
+            let uses = command.keys.iter().filter_map(|key| {
+                let taken = action == Action::Write && absent::taken(program, effect, key);
                 let action = if taken { Action::Acquire } else { action };
-                redis_use(program, lifted, effect, index, action, key)
+                let counts = taken || !held;
+                counts.then(|| redis_use(program, lifted, effect, index, action, key))
             });
             uses.collect()
         }
@@ -332,7 +347,8 @@ fn owner_proof(
     let atomic = effect.client == "lua" || watched(program.effects(effect.site.body), key);
     let effects = lifted.effects(effect.site.body);
     match super::guard::owner_of_key_checked(&body.body, effects, effect.site.op, key) {
-        OwnerCheck::Checked { .. } if atomic => OwnerProof::Atomic,
+        OwnerCheck::Checked { kind: CheckKind::Owner, .. } if atomic => OwnerProof::Atomic,
+        OwnerCheck::Checked { .. } if atomic => OwnerProof::Free,
         OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
         OwnerCheck::Checked { .. } | OwnerCheck::Unchecked | OwnerCheck::Unknown => {
             compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
@@ -378,31 +394,12 @@ fn compared_by_caller(
     proofs.all(|proof| proof.is_some()).then_some(first)
 }
 
-/// Whether a script writes a key only where a read of it found nothing: one step with the read, so
-/// the same as a conditional write.
-fn taken_when_absent(program: &Program, effect: &Effect, key: &Key) -> bool {
-    if effect.client != "lua" {
-        return false;
-    }
-    let Some(own) = program.body(effect.site.body) else { return false };
-    let Some(written) = block_of(&own.body, effect.site.op) else { return false };
-    program.effects(effect.site.body).iter().any(|read| {
-        let reads = matches!(&read.kind, EffectKind::Redis(command)
-            if command.is(&["GET", "EXISTS"]) && command.keys.iter().any(|it| it.template == key.template));
-        let Some(asked) = block_of(&own.body, read.site.op).filter(|_| reads) else { return false };
-        let present = Assumption::new(program, read.site.body, read.site.op, Abstract::Reply(true));
-        asked != written
-            && own.body.op(read.site.op).is_some()
-            && comes_after(program, read.site, effect.site)
-            && !present.reachable(&own.body, asked).contains(&written)
-    })
-}
-
 /// Whether the same body watches the key: WATCH and MULTI make the comparison and the write one.
 fn watched(effects: &[Effect], key: &Key) -> bool {
     effects.iter().any(|effect| match &effect.kind {
         EffectKind::Redis(command) => {
-            command.name == "WATCH" && command.keys.iter().any(|it| it.template == key.template)
+            command.name == "WATCH"
+                && command.keys.iter().any(|it| it.template.same_text(&key.template))
         }
         _ => false,
     })

@@ -176,7 +176,10 @@ impl<'p> Assumption<'p> {
                 all.fold(first, join)
             }
             ValueKind::Captured(outer) => self.captured(body, *outer, depth),
-            ValueKind::Template(_) | ValueKind::List(_) => Abstract::Present,
+            ValueKind::Template(_)
+            | ValueKind::List(_)
+            | ValueKind::ScriptKey(_)
+            | ValueKind::ScriptArgument(_) => Abstract::Present,
             _ => Abstract::Unknown,
         }
     }
@@ -419,6 +422,9 @@ const LOST: [&str; 2] = ["Nil", "Null"];
 
 fn equal(left: &Abstract, right: &Abstract) -> Option<bool> {
     match (left, right) {
+        // A reply that is not there is no text.
+        (Abstract::Reply(false), Abstract::Present)
+        | (Abstract::Present, Abstract::Reply(false)) => Some(false),
         (Abstract::Unknown | Abstract::Present, _) | (_, Abstract::Unknown | Abstract::Present) => {
             None
         }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::Analysis;
 use super::lease::KeyKind;
 use super::lock_words::{builds_key, words};
+use crate::config::words::{WordList, Words};
 use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, EffectKind, Key};
-use crate::ir::key::{Hole, HoleStep, KeyTemplate, Origin};
+use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
 use crate::source::Span;
 
 /// What kind of personal data a key carries.
@@ -63,69 +64,110 @@ impl PersonalData {
     }
 }
 
-/// Names and what they hold, by their words.
-const PERSONAL: &[(&[&str], PersonalData)] = &[
-    (&["email"], PersonalData::Email),
-    (&["e", "mail"], PersonalData::Email),
-    (&["mail", "address"], PersonalData::Email),
-    (&["phone"], PersonalData::Phone),
-    (&["telephone"], PersonalData::Phone),
-    (&["mobile", "number"], PersonalData::Phone),
-    (&["msisdn"], PersonalData::Phone),
-    (&["ssn"], PersonalData::NationalId),
-    (&["national", "id"], PersonalData::NationalId),
-    (&["passport"], PersonalData::NationalId),
-    (&["tax", "number"], PersonalData::NationalId),
-    (&["card", "number"], PersonalData::Card),
-    (&["credit", "card"], PersonalData::Card),
-    (&["iban"], PersonalData::Card),
-    (&["first", "name"], PersonalData::Name),
-    (&["last", "name"], PersonalData::Name),
-    (&["full", "name"], PersonalData::Name),
-    (&["surname"], PersonalData::Name),
-    (&["street", "address"], PersonalData::Address),
-    (&["postal", "address"], PersonalData::Address),
-    (&["home", "address"], PersonalData::Address),
-    (&["birth", "date"], PersonalData::BirthDate),
-    (&["birthdate"], PersonalData::BirthDate),
-    (&["birthday"], PersonalData::BirthDate),
-    (&["date", "of", "birth"], PersonalData::BirthDate),
-    (&["dob"], PersonalData::BirthDate),
-    (&["ip"], PersonalData::IpAddress),
-    (&["ip", "addr"], PersonalData::IpAddress),
-    (&["ip", "address"], PersonalData::IpAddress),
-    (&["ipaddr"], PersonalData::IpAddress),
-    (&["access", "token"], PersonalData::Token),
-    (&["session", "token"], PersonalData::Token),
-    (&["oauth", "token"], PersonalData::Token),
-    (&["refresh", "token"], PersonalData::Token),
-    (&["bearer", "token"], PersonalData::Token),
-    (&["auth", "token"], PersonalData::Token),
-    (&["api", "key"], PersonalData::Token),
+/// Words after such a name that leave it what it is (`email_lower`, `ip_str`).
+const SAME: [&str; 26] = [
+    "address",
+    "addr",
+    "number",
+    "value",
+    "raw",
+    "lower",
+    "lowercase",
+    "normalized",
+    "normalised",
+    "str",
+    "string",
+    "text",
+    "input",
+    "param",
+    "opt",
+    "trimmed",
+    "clean",
+    "plain",
+    "key",
+    "prefix",
+    "part",
+    "v4",
+    "v6",
+    "4",
+    "6",
+    "bytes",
 ];
 
-/// Words that follow such a name and make it something else (`email_id`, `phone_hash`).
-const DEFUSING: [&str; 12] = [
-    "id", "ids", "template", "hash", "hashed", "digest", "count", "type", "kind", "status", "uuid",
-    "queue",
+/// Names that say nothing of what they hold: the text before the hole does (`ip:{key}`).
+const MUTE: [&str; 16] = [
+    "key",
+    "value",
+    "val",
+    "raw",
+    "input",
+    "k",
+    "v",
+    "s",
+    "x",
+    "identifier",
+    "target",
+    "part",
+    "arg",
+    "param",
+    "name",
+    "text",
 ];
 
-/// Words of persons.
-const PERSONS: [&str; 8] =
-    ["customer", "person", "patient", "employee", "contact", "guest", "passenger", "member"];
+/// Words of persons: a `name` or `full_name` of theirs is a person's.
+const PERSONS: [&str; 12] = [
+    "customer",
+    "person",
+    "patient",
+    "employee",
+    "contact",
+    "guest",
+    "passenger",
+    "member",
+    "user",
+    "account",
+    "owner",
+    "author",
+];
 
-/// What a name says that it holds: its last words, unless a later word makes it something else.
-fn personal_data(name: &str) -> Option<PersonalData> {
-    let words = words(name);
-    let found = PERSONAL.iter().find(|(wanted, _)| {
-        let length = wanted.len();
-        words
-            .windows(length)
-            .any(|window| window.iter().map(String::as_str).eq(wanted.iter().copied()))
-    })?;
-    let last = words.last()?;
-    let defused = DEFUSING.contains(&last.as_str()) && found.0.last() != Some(&last.as_str());
-    (!defused).then_some(found.1)
+/// Words of machines: their addresses are nobody's.
+const MACHINES: [&str; 12] = [
+    "server", "node", "host", "pod", "worker", "instance", "gateway", "upstream", "backend",
+    "bind", "listen", "local",
+];
+
+/// What a name says that it holds: its last words, but for those that leave it what it is.
+fn personal_data(lists: &Words, name: &str) -> Option<PersonalData> {
+    let found = lists
+        .located(WordList::Personal, name)
+        .or_else(|| lists.located(WordList::Network, name))
+        .filter(|found| found.after.iter().all(|word| SAME.contains(&word.as_str())))?;
+    let data = kind_of(&found.entry);
+    let of_whom = found.before.last().map(String::as_str);
+    match data {
+        // `queue_full_name` is no person's.
+        PersonalData::Name if of_whom.is_some_and(|word| !PERSONS.contains(&word)) => None,
+        PersonalData::IpAddress if of_whom.is_some_and(|word| MACHINES.contains(&word)) => None,
+        data => Some(data),
+    }
+}
+
+/// What an entry of the word lists is.
+fn kind_of(entry: &str) -> PersonalData {
+    let has = |words: &[&str]| entry.split('_').any(|word| words.contains(&word));
+    match () {
+        () if has(&["email", "mail"]) => PersonalData::Email,
+        () if has(&["phone", "telephone", "mobile", "msisdn", "fax"]) => PersonalData::Phone,
+        () if has(&["name", "surname", "cardholder", "holder"]) => PersonalData::Name,
+        () if has(&["birth", "birthdate", "birthday", "dob"]) => PersonalData::BirthDate,
+        () if has(&["token", "jwt", "api"]) => PersonalData::Token,
+        () if has(&["ip", "remote", "peer"]) => PersonalData::IpAddress,
+        () if has(&["street", "address", "postcode", "postal", "zip"]) => PersonalData::Address,
+        () if has(&["card", "iban", "bank", "pan", "cvv", "cvc"]) && !has(&["identity", "id"]) => {
+            PersonalData::Card
+        }
+        () => PersonalData::NationalId,
+    }
 }
 
 /// A hole that puts personal data into a key.
@@ -133,6 +175,8 @@ fn personal_data(name: &str) -> Option<PersonalData> {
 pub struct PersonalKey {
     /// The hole's value, where it is written.
     pub span: Span,
+    /// The template that it fills.
+    pub made_at: Option<Span>,
     /// The body whose key it is.
     pub body: BodyId,
     /// The key's template.
@@ -157,14 +201,14 @@ impl Analysis<'_> {
         let mut seen: BTreeSet<Span> = BTreeSet::new();
         for (body, key, used_at) in self.keys_of_effects() {
             let lease = self.is_lease_key(body, &key);
-            for one in personal_holes(body, &key.template) {
+            for one in personal_holes(&self.words, body, &key.template) {
                 if seen.insert(one.span) {
                     found.push(PersonalKey { lease, used_at: Some(used_at), ..one });
                 }
             }
         }
         for (body, template) in self.built_keys() {
-            for one in personal_holes(body, &template) {
+            for one in personal_holes(&self.words, body, &template) {
                 if seen.insert(one.span) {
                     found.push(one);
                 }
@@ -185,6 +229,15 @@ impl Analysis<'_> {
             };
             for key in keys {
                 all.push((effect.site.body, key.clone(), effect.span));
+                // A key that is one of several texts (the arms of a `match`).
+                let several = key.value.filter(|_| !key.template.has_literal());
+                for template in several
+                    .into_iter()
+                    .flat_map(|value| self.program.templates(effect.site.body, value))
+                    .filter(KeyTemplate::has_literal)
+                {
+                    all.push((effect.site.body, Key { template, ..key.clone() }, effect.span));
+                }
                 // A key that is only a parameter is seen as its callers build it.
                 for one in
                     super::identity::identities(self.program, effect.site.body, &key.template)
@@ -232,9 +285,11 @@ impl Analysis<'_> {
     }
 }
 
-fn personal_holes(body: BodyId, template: &KeyTemplate) -> Vec<PersonalKey> {
-    let found = template.holes().filter_map(|hole| {
-        let data = personal(hole, template)?;
+/// The holes of a template that carry personal data.
+fn personal_holes(lists: &Words, body: BodyId, template: &KeyTemplate) -> Vec<PersonalKey> {
+    let found = template.parts.iter().enumerate().filter_map(|(index, part)| {
+        let KeyPart::Hole(hole) = part else { return None };
+        let data = personal(lists, template, index, hole)?;
         let secret = |step: &HoleStep| matches!(step, HoleStep::KeyedHash | HoleStep::Encrypt);
         if hole.steps.iter().any(secret) {
             return None;
@@ -244,7 +299,8 @@ fn personal_holes(body: BodyId, template: &KeyTemplate) -> Vec<PersonalKey> {
             return None;
         }
         Some(PersonalKey {
-            span: hole.place.unwrap_or(hole.span),
+            span: hole.span,
+            made_at: hole.template.filter(|whole| !whole.covers(hole.span)),
             body,
             template: template.clone(),
             label: hole.label.clone(),
@@ -257,19 +313,65 @@ fn personal_holes(body: BodyId, template: &KeyTemplate) -> Vec<PersonalKey> {
     found.collect()
 }
 
-/// What personal data a hole carries, by its type, its field path and its name.
-fn personal(hole: &Hole, template: &KeyTemplate) -> Option<PersonalData> {
+/// What personal data a hole carries, by its type, its name, and, where that is mute, the field path
+/// or the text before it.
+fn personal(
+    lists: &Words,
+    template: &KeyTemplate,
+    index: usize,
+    hole: &Hole,
+) -> Option<PersonalData> {
     if matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
         return None;
     }
-    let by_type = hole.ty.as_ref().and_then(|ty| ty.name()).and_then(personal_data);
-    by_type.or_else(|| personal_data(last_name(&hole.label))).or_else(|| {
-        // `name` alone says little: only with a person's word beside it.
-        let context = words(&format!("{} {}", template.literals(), hole.label));
-        let person = context.iter().any(|word| PERSONS.contains(&word.as_str()));
-        let named = words(last_name(&hole.label)) == ["name"];
-        (named && person).then_some(PersonalData::Name)
-    })
+    let name = last_name(&hole.label);
+    let of_machine = words(name).iter().any(|word| MACHINES.contains(&word.as_str()));
+    let by_type = hole.ty.as_ref().and_then(|ty| ty.name()).and_then(|ty| personal_data(lists, ty));
+    by_type
+        .filter(|data| !(of_machine && *data == PersonalData::IpAddress))
+        .or_else(|| personal_data(lists, name))
+        .or_else(|| by_surroundings(lists, template, index, hole, name))
+}
+
+/// What a hole with a mute name holds.
+fn by_surroundings(
+    lists: &Words,
+    template: &KeyTemplate,
+    index: usize,
+    hole: &Hole,
+    name: &str,
+) -> Option<PersonalData> {
+    let own = words(name);
+    if !own.last().is_some_and(|word| MUTE.contains(&word.as_str())) || own.len() > 1 {
+        return None;
+    }
+    let by_field = match &hole.origin {
+        Origin::Field(path) => {
+            let mut last = path.rsplit('.').filter(|part| part.parse::<u32>().is_err());
+            let field = last.next().unwrap_or_default();
+            last.next().and_then(|of| personal_data(lists, &format!("{of}_{field}")))
+        }
+        _ => None,
+    };
+    let before = index.checked_sub(1).and_then(|index| template.parts.get(index));
+    let by_text = || match before {
+        Some(KeyPart::Text(text)) => {
+            let segments = text
+                .split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+            let last = segments.filter(|segment| !segment.is_empty()).last()?;
+            let data = personal_data(lists, last);
+            // `name` alone says little: only with a person's word beside it.
+            let person = words(last).iter().any(|word| PERSONS.contains(&word.as_str()));
+            data.or_else(|| (person && own == ["name"]).then_some(PersonalData::Name))
+        }
+        _ => None,
+    };
+    let person = || {
+        let said = words(&hole.label);
+        let of = said.iter().rev().nth(1).is_some_and(|word| PERSONS.contains(&word.as_str()));
+        (own == ["name"] && of).then_some(PersonalData::Name)
+    };
+    by_field.or_else(by_text).or_else(person)
 }
 
 /// The last name of a label: `email` of `account.email.to_lowercase()`, `salt[..6]` → `salt`.

@@ -2,7 +2,7 @@
 
 use super::Analysis;
 use super::identity::Identified;
-use super::lease::{KeyUse, OwnerProof};
+use super::lease::KeyUse;
 use super::slots::ClusterUse;
 use crate::finding::Step;
 use crate::ir::effect::{BodyId, EffectKind, Expiry, Site};
@@ -44,8 +44,7 @@ impl Analysis<'_> {
         use super::lease::Action::{Release, Renew};
         let others =
             [Release, Renew].into_iter().flat_map(|action| self.leases.others(key_use, action));
-        let (_, compared) =
-            others.into_iter().find(|(_, other)| other.owner != OwnerProof::None)?;
+        let (_, compared) = others.into_iter().find(|(_, other)| other.owner.compares())?;
         self.use_step(compared, "elsewhere the owner is compared first")
     }
 

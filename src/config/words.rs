@@ -75,6 +75,17 @@ struct List {
     not: Vec<Vec<String>>,
 }
 
+/// An entry in a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Located {
+    /// The entry's words, joined by `_`.
+    pub entry: String,
+    /// The name's words before it.
+    pub before: Vec<String>,
+    /// The name's words after it.
+    pub after: Vec<String>,
+}
+
 /// All lists.
 #[derive(Clone, Debug, Default)]
 pub struct Words {
@@ -139,6 +150,13 @@ impl Words {
     /// The entry of the list that a name has in it.
     #[must_use]
     pub fn found(&self, list: WordList, name: &str) -> Option<String> {
+        self.located(list, name).map(|found| found.entry)
+    }
+
+    /// The entry of the list that a name has in it, and the words around it: the last one, and of
+    /// those the longest.
+    #[must_use]
+    pub fn located(&self, list: WordList, name: &str) -> Option<Located> {
         let list = self.lists.get(&list)?;
         let parts = split(name);
         let excepted: Vec<(usize, usize)> =
@@ -146,11 +164,17 @@ impl Words {
         let covered = |place: &(usize, usize)| {
             excepted.iter().any(|(start, end)| *start <= place.0 && place.1 <= *end)
         };
-        let entry = list
-            .words
-            .iter()
-            .find(|entry| places(entry, &parts).iter().any(|place| !covered(place)))?;
-        Some(entry.join("_"))
+        let found = list.words.iter().flat_map(|entry| {
+            places(entry, &parts).into_iter().map(move |(start, end)| (end, end - start, entry))
+        });
+        let (end, length, entry) = found
+            .filter(|(end, length, _)| !covered(&(end - length, *end)))
+            .max_by_key(|(end, length, entry)| (*end, *length, std::cmp::Reverse(*entry)))?;
+        Some(Located {
+            entry: entry.join("_"),
+            before: parts.get(..end - length).unwrap_or_default().to_vec(),
+            after: parts.get(end..).unwrap_or_default().to_vec(),
+        })
     }
 }
 

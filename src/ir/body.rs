@@ -4,6 +4,8 @@
 //! is the entry. Leaving a scope early (`return`, `?`, `break`) passes a [`OpKind::ScopeEnd`] for
 //! every scope left, so that exit actions (Drop) happen on each path.
 
+use std::collections::BTreeSet;
+
 use super::index::{Path, TypeRef};
 use super::value::{Pattern, Value, ValueId, ValueKind};
 use crate::source::Span;
@@ -307,6 +309,16 @@ impl Body {
             OpKind::Call(call) => Some((block, id, call)),
             _ => None,
         })
+    }
+
+    /// Where a run may begin: the entry, and every block that nothing leads to (a file that collects
+    /// several scripts has one for each).
+    #[must_use]
+    pub fn roots(&self) -> Vec<BlockId> {
+        let led_to: BTreeSet<BlockId> =
+            self.blocks.iter().flat_map(|block| block.end.successors()).collect();
+        let ids = (0..self.blocks.len()).filter_map(|index| u32::try_from(index).ok().map(BlockId));
+        ids.filter(|id| id.0 == 0 || !led_to.contains(id)).collect()
     }
 
     /// Adds a value.

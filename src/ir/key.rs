@@ -39,6 +39,8 @@ pub struct Hole {
     pub span: Span,
     /// The hole itself, in the innermost template that it fills; `None` outside of templates.
     pub place: Option<Span>,
+    /// The innermost template that it fills.
+    pub template: Option<Span>,
 }
 
 /// Where a value comes from. Two holes of equal origin and steps hold the same text within one run
@@ -196,6 +198,13 @@ impl KeyTemplate {
         None
     }
 
+    /// Whether two templates make the same text in one run of the function they are seen from,
+    /// wherever they are written.
+    #[must_use]
+    pub fn same_text(&self, other: &Self) -> bool {
+        !self.parts.is_empty() && same_parts(&self.parts, &other.parts)
+    }
+
     /// How the slots of two keys, both seen from one run of one function, relate.
     #[must_use]
     pub fn slot_relation(&self, other: &Self) -> SlotRelation {
@@ -318,6 +327,7 @@ mod tests {
             ty: None,
             span: Span::new(FileId(0), 0, 0),
             place: None,
+            template: None,
         })
     }
 

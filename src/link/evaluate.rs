@@ -270,7 +270,7 @@ impl<'p> Evaluator<'p> {
             ValueKind::Literal(literal) => {
                 literal_text(literal, body, value).map(|text| vec![vec![text]])
             }
-            ValueKind::Template(parts) => Some(self.template_text(frame, parts)),
+            ValueKind::Template(parts) => Some(self.template_text(frame, value, parts)),
             ValueKind::Converted { value: inner, conversion } => {
                 self.converted_text(frame, *inner, *conversion)
             }
@@ -347,12 +347,17 @@ impl<'p> Evaluator<'p> {
         all
     }
 
-    fn template_text(&mut self, frame: &Frame<'_>, parts: &[TemplatePart]) -> Vec<Segments> {
+    fn template_text(
+        &mut self,
+        frame: &Frame<'_>,
+        template: ValueId,
+        parts: &[TemplatePart],
+    ) -> Vec<Segments> {
         let mut all: Vec<Segments> = vec![Vec::new()];
         for part in parts {
             let options = match part {
                 TemplatePart::Text(text) => vec![vec![Segment::Text(text.clone())]],
-                TemplatePart::Hole(value) => self.filled_text(frame, *value),
+                TemplatePart::Hole(value) => self.filled_text(frame, template, *value),
             };
             all = product(&all, &options);
         }
@@ -360,11 +365,18 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The texts of a hole's value; holes in them that no inner template placed are placed here.
-    fn filled_text(&mut self, frame: &Frame<'_>, value: ValueId) -> Vec<Segments> {
-        let place = self.body_of(frame).and_then(|body| body.value(value)).map(|value| value.span);
+    fn filled_text(
+        &mut self,
+        frame: &Frame<'_>,
+        template: ValueId,
+        value: ValueId,
+    ) -> Vec<Segments> {
+        let span = |value| self.body_of(frame).and_then(|body| body.value(value)).map(|it| it.span);
+        let (own, whole) = (span(value), span(template));
         let mut all = self.text(frame, value);
         for hole in holes_of(&mut all) {
-            hole.place = hole.place.or(place);
+            hole.place = hole.place.or(own);
+            hole.template = hole.template.or(whole);
         }
         all
     }

@@ -26,6 +26,9 @@ fn report(analysis: &Analysis, one: &PersonalKey, out: &mut Findings) {
         .help("use an internal id, or a keyed hash: `HMAC-SHA256(secret, value)`; keys show up in logs, monitors and dumps")
         .subject(one.template.skeleton())
         .function(analysis.function_name(one.body));
+    if let Some(made) = one.made_at {
+        finding = finding.step(made, "the key is made here");
+    }
     if let Some(used) = one.used_at {
         finding = finding.step(used, "the key is used here");
     }

@@ -8,6 +8,7 @@ pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
 pub use crate::analysis::result_use::{ResultUse, result_use};
+pub use crate::analysis::script_keys::{KeySource, UndeclaredKey};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite};
 pub use crate::config::{Confidence, Severity};
@@ -15,7 +16,7 @@ pub use crate::finding::{Findings, MOST_STEPS};
 pub use crate::ir::effect::{
     Effect, EffectKind, Expiry, ExternalCall, Key, Protocol, RedisCommand, Site, Timeout,
 };
-pub use crate::ir::key::{Hole, KeyTemplate, Origin};
+pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;
 
 /// How a message names the key of a use.

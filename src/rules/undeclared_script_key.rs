@@ -15,33 +15,28 @@ fn check(analysis: &Analysis, out: &mut Findings) {
                 continue;
             }
             for key in &command.keys {
-                let Some(source) = undeclared(&key.template) else { continue };
-                if seen.insert(key.template.skeleton()) {
-                    report(analysis, effect, command, key, source, out);
+                let Some(undeclared) = analysis.undeclared_key(body.id, key) else { continue };
+                if seen.insert(named_alike(&key.template)) {
+                    report(analysis, effect, command, key, &undeclared, out);
                 }
             }
         }
     }
 }
 
-/// Where an undeclared key comes from; `None` for a key of KEYS or one of which nothing is known.
-fn undeclared(template: &KeyTemplate) -> Option<&'static str> {
-    let from_keys = |hole: &Hole| matches!(hole.origin, Origin::ScriptKey(_));
-    let mut holes = template.holes();
-    let only_key = !template.has_literal() && template.literals().trim().is_empty();
-    match (holes.next(), holes.next()) {
-        (None, _) => Some("a literal of the script"),
-        (Some(hole), None) if only_key && from_keys(hole) => None,
-        (Some(hole), None) if only_key => match hole.origin {
-            Origin::ScriptArgument(_) => Some("an argument"),
-            Origin::Reply(_) => Some("data that the script read"),
-            _ => None,
-        },
-        _ if template.holes().any(|hole| matches!(hole.origin, Origin::Reply(_))) => {
-            Some("data that the script read")
-        }
-        _ if template.holes().any(from_keys) => Some("another key, with more text"),
-        _ => Some("text and arguments"),
+/// Keys of one script that are reported once: those that are written alike.
+fn named_alike(template: &KeyTemplate) -> String {
+    if template.has_literal() { template.skeleton() } else { template.to_string() }
+}
+
+/// What a key is made of, for the message.
+fn made_of(source: KeySource) -> &'static str {
+    match source {
+        KeySource::Literal => "a literal of the script",
+        KeySource::Argument => "an argument",
+        KeySource::Built => "text and arguments",
+        KeySource::Derived => "another key, with more text",
+        KeySource::Data => "data that the script read",
     }
 }
 
@@ -50,20 +45,33 @@ fn report(
     effect: &Effect,
     command: &RedisCommand,
     key: &Key,
-    source: &str,
+    undeclared: &UndeclaredKey,
     out: &mut Findings,
 ) {
     let tags = analysis.uses_hash_tags();
     let cluster = analysis.cluster_of_script(effect.site.body, tags);
-    let severity = if cluster == ClusterUse::Yes { Severity::Error } else { Severity::Warning };
+    let severity = match cluster {
+        _ if undeclared.keeps_tag => Severity::Note,
+        ClusterUse::Yes => Severity::Error,
+        ClusterUse::No | ClusterUse::Unknown => Severity::Warning,
+    };
+    let but =
+        if undeclared.keeps_tag { ", though it keeps the hash tag of one that is" } else { "" };
     let message = format!(
-        "`{}` touches `{}`, a key made of {source}; it is not in KEYS",
-        command.name, key.template
+        "`{}` touches `{}`, a key made of {}; it is not in KEYS{but}",
+        command.name,
+        key.template,
+        made_of(undeclared.source)
     );
+    let mut finding = RULE
+        .finding(effect.span, message)
+        .severity(severity)
+        .help("pass the key in KEYS, built by the caller with the same hash tag as the others");
+    if let Some(read) = undeclared.read {
+        finding = finding.step(read, "what it is made of is read here");
+    }
     out.report(
-        RULE.finding(effect.span, message)
-            .severity(severity)
-            .help("pass the key in KEYS, built by the caller with the same hash tag as the others")
+        finding
             .step(key.span, "the key is made here")
             .steps(analysis.script_step(effect.site.body))
             .subject(key.template.skeleton())

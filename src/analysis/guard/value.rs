@@ -2,7 +2,6 @@
 
 use crate::ir::body::Body;
 use crate::ir::effect::{Condition, Effect, EffectKind, Key, RedisCommand};
-use crate::ir::key::{KeyPart, KeyTemplate};
 use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
 
 /// How many steps a value is followed.
@@ -130,7 +129,7 @@ impl<'b> Values<'b> {
 
     fn same_key(&self, left: &Key, right: &Key) -> bool {
         let values = left.value.zip(right.value);
-        same_template(&left.template, &right.template)
+        left.template.same_text(&right.template)
             || values.is_some_and(|(left, right)| self.same(left, right, 0))
     }
 
@@ -242,9 +241,31 @@ impl<'b> Values<'b> {
         matches!(self.kind(self.peel(value)), ValueKind::Literal(_))
     }
 
-    /// Whether a command names a field or member that came from outside.
+    /// Whether a command names a field or member that came from outside, and that may be the
+    /// owner's: where the body writes other fields of the key, and never this one, it is not.
     pub fn names_outside(&self, command: &RedisCommand) -> bool {
-        command.words.iter().skip(1).any(|word| word.value.is_some_and(|value| self.outside(value)))
+        let mut named = command.words.iter().skip(1).filter_map(|word| word.value);
+        named.any(|value| self.outside(value)) && self.names_written_field(command)
+    }
+
+    /// Whether the body writes the field that a hash command names; yes where it writes none.
+    fn names_written_field(&self, command: &RedisCommand) -> bool {
+        let field = |command: &RedisCommand| command.words.get(1).and_then(|word| word.value);
+        let Some(named) = field(command).filter(|_| command.is(&["HEXISTS", "HGET", "HSTRLEN"]))
+        else {
+            return true;
+        };
+        let mut writes_any = false;
+        for effect in self.effects {
+            let EffectKind::Redis(write) = &effect.kind else { continue };
+            let writes = write.is(&["HSET", "HSETNX", "HINCRBY", "HMSET"]) && self.on_key(write);
+            let Some(written) = field(write).filter(|_| writes) else { continue };
+            if !self.outside(written) || self.same(written, named, 0) {
+                return true;
+            }
+            writes_any = true;
+        }
+        !writes_any
     }
 
     /// Whether a value is out of sight and has to do with the lease: what a function that is no
@@ -305,18 +326,4 @@ enum Listed<'b> {
 /// Whether a command takes the key only if it is free.
 pub(super) fn acquires(command: &RedisCommand) -> bool {
     command.is(&["SETNX", "HSETNX", "MSETNX"]) || command.condition == Condition::IfAbsent
-}
-
-/// Whether two templates make the same text in one run of the body.
-fn same_template(left: &KeyTemplate, right: &KeyTemplate) -> bool {
-    let same = |(left, right): (&KeyPart, &KeyPart)| match (left, right) {
-        (KeyPart::Text(left), KeyPart::Text(right)) => left == right,
-        (KeyPart::Hole(left), KeyPart::Hole(right)) => {
-            left.origin == right.origin && left.steps == right.steps
-        }
-        _ => false,
-    };
-    !left.parts.is_empty()
-        && left.parts.len() == right.parts.len()
-        && left.parts.iter().zip(&right.parts).all(same)
 }

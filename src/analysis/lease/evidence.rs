@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Action, KeyUse, Leases, OwnerProof};
 use crate::analysis::callgraph::call_behind;
-use crate::analysis::expiry::all_sites;
+use crate::analysis::expiry::{all_sites, block_of};
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
+use crate::analysis::outcome::{Abstract, Assumption};
 use crate::config::Confidence;
 use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
 use crate::ir::effect::{BodyId, EffectKind, Site};
@@ -64,7 +65,7 @@ pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdenti
 fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
     let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
     let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
-    let compared = uses.iter().any(|it| it.action != Action::Write && it.owner != OwnerProof::None);
+    let compared = uses.iter().any(|it| it.action != Action::Write && it.owner.compares());
     let named = is_named(program, identity, uses);
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);
@@ -84,8 +85,7 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
     } else if acquired {
         (KeyKind::Marker, certain)
-    } else if changes()
-        .any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
+    } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
     {
         (KeyKind::Lease, Confidence::Medium)
     } else {
@@ -94,10 +94,20 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     KeyClass { kind, confidence, named, acquired, compared }
 }
 
-/// Whether two uses are in one run of one script: an expiry there is the first, no renewal.
-fn same_script(program: &Program, left: &KeyUse, right: &KeyUse) -> bool {
-    let script = program.body(left.site.body).map(|own| own.body.kind);
-    left.site.body == right.site.body && script == Some(crate::ir::body::BodyKind::Script)
+/// Whether a script that takes a key goes on to give it an expiry: that is the first, no renewal.
+fn same_script(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bool {
+    let Some(own) = program.body(renew.site.body) else { return false };
+    let script = own.body.kind == crate::ir::body::BodyKind::Script;
+    if !script || renew.site.body != acquire.site.body {
+        return false;
+    }
+    let (Some(from), Some(to)) =
+        (block_of(&own.body, acquire.site.op), block_of(&own.body, renew.site.op))
+    else {
+        return true;
+    };
+    let won = Assumption::new(program, own.id, acquire.site.op, Abstract::Reply(true));
+    won.reachable(&own.body, from).contains(&to)
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.
@@ -174,8 +184,8 @@ fn on_failure_only(program: &Program, site: Site, acquired: OpId) -> bool {
     let Some(wanted) = wanted.and_then(|index| u32::try_from(index).ok()).map(BlockId) else {
         return false;
     };
-    let mut seen = BTreeSet::from([BlockId(0)]);
-    let mut waiting = vec![BlockId(0)];
+    let mut waiting = body.roots();
+    let mut seen: BTreeSet<BlockId> = waiting.iter().copied().collect();
     while let Some(id) = waiting.pop() {
         let Some(block) = body.block(id) else { continue };
         for next in successes(program, site.body, body, &block.end, acquired) {

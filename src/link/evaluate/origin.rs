@@ -22,7 +22,15 @@ impl Evaluator<'_> {
         let place = program.body(frame.body).and_then(|body| body.body.value(value));
         let span = place.map_or_else(|| program.start_of(frame.body), |value| value.span);
         let ty = place.and_then(|value| value.ty.clone()).or_else(|| self.declared(frame, value));
-        Hole { label: self.label(frame, value), origin, steps, ty, span, place: None }
+        Hole {
+            label: self.label(frame, value),
+            origin,
+            steps,
+            ty,
+            span,
+            place: None,
+            template: None,
+        }
     }
 
     /// The declared type of a parameter.

@@ -232,6 +232,11 @@ impl<'t> Lowerer<'t> {
             let success = self.unknown(written.span);
             return std::iter::once(success).chain(values).collect();
         }
+        if let ValueKind::Path(called) = self.kind(callee).clone() {
+            // `pcall(cjson.decode, text)`: what the function gives comes second.
+            let value = self.emit_path(called, arguments, written.span, written.name_span);
+            return vec![self.unknown(written.span), value];
+        }
         let mut all = vec![callee];
         all.extend(arguments);
         let result = self.emit_path(path.clone(), all, written.span, written.name_span);

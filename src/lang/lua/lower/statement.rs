@@ -21,7 +21,20 @@ impl<'t> Lowerer<'t> {
     /// The statements of a block whose locals stay in scope.
     pub(super) fn open_block(&mut self, node: Node<'t>) {
         for statement in cursor::children(node) {
+            if node.parent().is_none() && statement.kind() != "comment" {
+                self.begin_again();
+            }
             self.deeper(statement, (), |lowerer| lowerer.statement(statement));
+        }
+    }
+
+    /// Goes on behind a `return` of the whole chunk: a file that collects several scripts. Each
+    /// begins with a block of its own that nothing leads to.
+    fn begin_again(&mut self) {
+        let own = self.inlined.is_empty() && self.loop_depth == 0;
+        if !self.flow.reachable && own {
+            self.flow.block = self.new_block();
+            self.flow.reachable = true;
         }
     }
 
