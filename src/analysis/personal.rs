@@ -358,7 +358,7 @@ fn by_surroundings(
         Some(KeyPart::Text(text)) => {
             let segments = text
                 .split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-            let last = segments.filter(|segment| !segment.is_empty()).last()?;
+            let last = segments.filter(|segment| !segment.is_empty()).next_back()?;
             let data = personal_data(lists, last);
             // `name` alone says little: only with a person's word beside it.
             let person = words(last).iter().any(|word| PERSONS.contains(&word.as_str()));

@@ -140,12 +140,29 @@ fn differing<'p>(keys: &[(&'p Effect, &'p Key)]) -> Option<(&'p Key, &'p Key, &'
             return Some((key, key, effect));
         }
         for (other_effect, other) in keys.iter().skip(index + 1) {
-            if key.template.slot_relation(&other.template) == SlotRelation::MustDiffer {
+            let differ = key.template.slot_relation(&other.template) == SlotRelation::MustDiffer;
+            if differ || tags_differ(&key.template, &other.template) {
                 return Some((key, other, other_effect));
             }
         }
     }
     None
+}
+
+/// Whether two keys are tagged by different values: `{<dev_addr>}` and `{<dev_eui>}`.
+fn tags_differ(left: &KeyTemplate, right: &KeyTemplate) -> bool {
+    let lone = |template: &KeyTemplate| match template.hash_tag()?.as_slice() {
+        [KeyPart::Hole(hole)] => Some(hole.clone()),
+        _ => None,
+    };
+    let (Some(left), Some(right)) = (lone(left), lone(right)) else { return false };
+    let name = |label: &str| {
+        let words = label.rsplit(['.', ':', '&', ' ']).next().unwrap_or(label).to_owned();
+        words.trim_end_matches(['(', ')']).to_owned()
+    };
+    let (one, other) = (name(&left.label), name(&right.label));
+    // `{queue}` and `{self.queue}` may be one value under two names.
+    left.origin != right.origin && !one.ends_with(&other) && !other.ends_with(&one)
 }
 
 /// Whether two elements of one list of keys differ in what is hashed: a hole that belongs to the
