@@ -24,6 +24,7 @@ pub mod steps;
 pub mod writes;
 
 use crate::config::words::Words;
+use crate::ir::body::Problem;
 use crate::ir::effect::{BodyId, Effect, RedisCommand, Site};
 use crate::link::Program;
 
@@ -56,6 +57,12 @@ impl<'p> Analysis<'p> {
         let schemas = schema::Schemas::of(program);
         let (words, _) = Words::built_in().extended(&program.settings.words);
         Self { program, graph, leases, regions, reach, schemas, words }
+    }
+
+    /// What could not be read of the program's files and of its SQL files.
+    pub fn problems(&self) -> impl Iterator<Item = &Problem> {
+        let sql = self.schemas.files.values().flat_map(|file| &file.parsed.problems);
+        self.program.problems.iter().chain(sql)
     }
 
     /// All effects of the program in body order.

@@ -23,6 +23,17 @@ pub struct Report<'r> {
     pub allowed: usize,
     /// How many findings were not sure or not bad enough to be shown.
     pub hidden: usize,
+    /// Statements of SQL files.
+    pub statements: Statements,
+}
+
+/// How many statements SQL files hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statements {
+    /// All.
+    pub total: usize,
+    /// Those of which more than single words were read.
+    pub read: usize,
 }
 
 /// How a report is written.

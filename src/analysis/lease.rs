@@ -411,7 +411,9 @@ fn action_of(command: &RedisCommand) -> Option<Action> {
         "SETNX" | "MSETNX" => Action::Acquire,
         "SET" | "MSETEX" => match (&command.condition, &command.expiry) {
             (Condition::IfAbsent | Condition::MaybeIfAbsent, _) => Action::Acquire,
-            (Condition::IfPresent | Condition::IfEqual(_), expiry) if *expiry != Expiry::None => {
+            (Condition::IfPresent | Condition::IfEqual(_), expiry)
+                if !matches!(expiry, Expiry::None | Expiry::Keep) =>
+            {
                 Action::Renew
             }
             _ => Action::Write,

@@ -11,7 +11,7 @@ use crate::analysis::Analysis;
 use crate::config::Settings;
 use crate::filter::{self, Filtered};
 use crate::link::Program;
-use crate::report::{self, Format, Report, Style};
+use crate::report::{self, Format, Report, Statements, Style};
 use crate::rules;
 use crate::source::walk::{LARGEST_FILE, Walk};
 use crate::source::{Skipped, Tree};
@@ -24,6 +24,8 @@ pub struct Linted {
     pub filtered: Filtered,
     /// Files that were not read, or not in full.
     pub skipped: Vec<Skipped>,
+    /// Statements of SQL files.
+    pub statements: Statements,
 }
 
 /// Lints a tree that was read.
@@ -31,18 +33,22 @@ pub struct Linted {
 pub fn lint(tree: Arc<Tree>, settings: Settings) -> Linted {
     let mut skipped = tree.skipped.clone();
     let program = Program::build(tree, settings.clone());
-    let found = rules::run(&Analysis::new(&program), &settings);
+    let analysis = Analysis::new(&program);
+    let found = rules::run(&analysis, &settings);
     let filtered = filter::apply(found, &program, &settings);
-    skipped.extend(problems(&program));
+    skipped.extend(problems(&analysis));
     skipped.sort();
     skipped.dedup();
-    Linted { program, filtered, skipped }
+    let (total, scanned) = analysis.schemas.coverage();
+    let statements = Statements { total, read: total - scanned };
+    drop(analysis);
+    Linted { program, filtered, skipped, statements }
 }
 
 /// What the front-ends could not read, by file and place.
-fn problems(program: &Program) -> impl Iterator<Item = Skipped> {
-    program.problems.iter().filter_map(|problem| {
-        let file = program.tree.file(problem.span.file)?;
+fn problems(analysis: &Analysis<'_>) -> impl Iterator<Item = Skipped> {
+    analysis.problems().filter_map(|problem| {
+        let file = analysis.program.tree.file(problem.span.file)?;
         Some(Skipped {
             path: file.path.clone(),
             reason: problem.message.clone(),
@@ -73,6 +79,7 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         skipped: &linted.skipped,
         allowed: linted.filtered.allowed,
         hidden: linted.filtered.hidden,
+        statements: linted.statements,
     };
     let format = match arguments.format {
         FormatName::Human => Format::Human,

@@ -77,6 +77,8 @@ struct Summary {
     notes: usize,
     allowed: usize,
     hidden: usize,
+    statements: usize,
+    statements_read: usize,
 }
 
 #[derive(Serialize)]
@@ -105,6 +107,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             notes,
             allowed: report.allowed,
             hidden: report.hidden,
+            statements: report.statements.total,
+            statements_read: report.statements.read,
         },
         skipped: report.skipped.iter().map(left).collect(),
     };

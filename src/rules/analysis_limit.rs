@@ -7,8 +7,7 @@ use crate::ir::body::ProblemKind;
 rule!("analysis-limit", check);
 
 fn check(analysis: &Analysis<'_>, findings: &mut Findings) {
-    let problems = &analysis.program.problems;
-    for problem in problems.iter().filter(|problem| problem.kind == ProblemKind::Limit) {
+    for problem in analysis.problems().filter(|problem| problem.kind == ProblemKind::Limit) {
         let finding = RULE.finding(problem.span, problem.message.clone());
         findings.report(
             finding.help("what the message names was not looked into; the rest was linted"),

@@ -7,8 +7,7 @@ use crate::ir::body::ProblemKind;
 rule!("syntax-error", check);
 
 fn check(analysis: &Analysis<'_>, findings: &mut Findings) {
-    let problems = &analysis.program.problems;
-    for problem in problems.iter().filter(|problem| problem.kind == ProblemKind::Syntax) {
+    for problem in analysis.problems().filter(|problem| problem.kind == ProblemKind::Syntax) {
         let finding = RULE.finding(problem.span, problem.message.clone());
         findings.report(finding.help("mend the part that does not parse: no rule saw it"));
     }

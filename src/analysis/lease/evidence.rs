@@ -75,11 +75,13 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     });
     // A client compares cached values with parameters too: without an acquire only a name, or a
     // server-side compare-and-delete, makes that an owner comparison.
-    let guarded = changes().any(|it| it.owner == OwnerProof::Atomic);
-    let certain = if named || compared { Confidence::High } else { Confidence::Medium };
-    let (kind, confidence) = if library || (acquired && compared) {
+    let guarded = changes()
+        .any(|it| it.action == Action::Release && it.owner == OwnerProof::Atomic);
+    let server = uses.iter().any(|it| it.owner == OwnerProof::Atomic);
+    let certain = if named { Confidence::High } else { Confidence::Medium };
+    let (kind, confidence) = if library || (acquired && compared && (named || server)) {
         (KeyKind::Lease, Confidence::High)
-    } else if acquired && settled {
+    } else if acquired && (settled || compared) {
         (KeyKind::Lease, certain)
     } else if compared && (named || guarded) {
         (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
