@@ -25,7 +25,7 @@ use crate::source::Span;
 
 mod absent;
 mod evidence;
-mod helpers;
+mod asked;
 
 pub(crate) use evidence::is_rollback;
 pub use evidence::{KeyClass, KeyKind};
@@ -110,7 +110,7 @@ impl Leases {
                 uses.extend(key_uses(program, &lifted, effect, index));
             }
         }
-        helpers::mark(program, graph, &mut uses);
+        asked::mark(program, graph, &mut uses);
         let mut by_identity: BTreeMap<KeyIdentity, Vec<UseId>> = BTreeMap::new();
         for (index, key_use) in uses.iter().enumerate() {
             let id = UseId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -235,7 +235,8 @@ impl Leases {
         let sites = std::iter::once(&point.site).chain(&point.chain);
         let calls: Vec<Site> = sites.map(|site| call_site(program, *site)).collect();
         let through = |one: &&Identified| {
-            one.via.is_empty() || calls.iter().any(|site| one.via.contains(site))
+            one.via.is_empty()
+                || one.via.iter().any(|site| calls.contains(&call_site(program, *site)))
         };
         let seen: BTreeSet<KeyIdentity> =
             key_use.identities.iter().filter(through).map(|one| one.identity.clone()).collect();
@@ -261,8 +262,8 @@ impl Leases {
 
 /// The last name of a label: `lease_token` of `job.lease_token`.
 fn last_name(label: &str) -> &str {
-    let names = label.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    names.filter(|name| !name.is_empty()).last().unwrap_or(label)
+    let names = label.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    names.clone().find(|name| !name.is_empty()).unwrap_or(label)
 }
 
 /// The key uses of an effect.

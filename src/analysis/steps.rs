@@ -77,7 +77,11 @@ impl Analysis<'_> {
         let calls: Vec<Site> =
             chain.iter().map(|site| super::callgraph::call_site(self.program, *site)).collect();
         let through = key_use.identities.iter().filter(|one| {
-            one.template.has_literal() && one.via.iter().any(|site| calls.contains(site))
+            one.template.has_literal()
+                && one
+                    .via
+                    .iter()
+                    .any(|site| calls.contains(&super::callgraph::call_site(self.program, *site)))
         });
         let best = through.max_by_key(|one| one.via.len())?;
         Some(format!("`{}`", best.template))

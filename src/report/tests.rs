@@ -44,7 +44,14 @@ fn written(format: Format, findings: &[Finding], color: bool) -> String {
         reason: "does not parse".into(),
         place: Some(crate::source::Position { line: 3, column: 1 }),
     }];
-    let report = Report { findings, tree: &tree, skipped: &skipped, allowed: 1, hidden: 0, statements: Statements::default() };
+    let report = Report {
+        findings,
+        tree: &tree,
+        skipped: &skipped,
+        allowed: 1,
+        hidden: 0,
+        statements: Statements::default(),
+    };
     let mut out = Vec::new();
     write(format, &report, Style { color }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -189,7 +196,14 @@ fn a_long_line_is_shown_in_part() {
     let tree = Tree::from_texts(vec![("a.lua".into(), Language::Lua, text.clone())]);
     let del = rules::find("unconditional-del").unwrap();
     let finding = del.finding(span(0, &text, "redis.call"), "deleted").help("compare");
-    let report = Report { findings: &[finding], tree: &tree, skipped: &[], allowed: 0, hidden: 0, statements: Statements::default() };
+    let report = Report {
+        findings: &[finding],
+        tree: &tree,
+        skipped: &[],
+        allowed: 0,
+        hidden: 0,
+        statements: Statements::default(),
+    };
     let mut out = Vec::new();
     write(Format::Human, &report, Style::default(), &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();

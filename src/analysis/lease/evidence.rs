@@ -75,8 +75,8 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     });
     // A client compares cached values with parameters too: without an acquire only a name, or a
     // server-side compare-and-delete, makes that an owner comparison.
-    let guarded = changes()
-        .any(|it| it.action == Action::Release && it.owner == OwnerProof::Atomic);
+    let guarded =
+        changes().any(|it| it.action == Action::Release && it.owner == OwnerProof::Atomic);
     let server = uses.iter().any(|it| it.owner == OwnerProof::Atomic);
     let certain = if named { Confidence::High } else { Confidence::Medium };
     let (kind, confidence) = if library || (acquired && compared && (named || server)) {

@@ -143,14 +143,12 @@ impl Evaluator<'_> {
         let literal = segments.iter().any(|segment| matches!(segment, Segment::Text(_)));
         let path = self.path_of(frame, base);
         let mut all = vec![segments];
-        let mut number = 0;
-        for hole in holes_of(&mut all) {
+        for (number, hole) in holes_of(&mut all).enumerate() {
             let field = format!("{}.{name}", path.as_deref().unwrap_or("?"));
             if !matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
                 hole.origin =
                     Origin::Field(if literal { format!("{field}/{number}") } else { field });
             }
-            number += 1;
         }
         // A field that is just a parameter of the constructor is better named by its own path.
         let telling = literal
