@@ -33,6 +33,8 @@ pub use workspace::{Caches, workspace_type};
 pub const MOST_FRAMES: usize = 12;
 /// How many alternatives are kept where paths meet.
 pub const MOST_ALTERNATIVES: usize = 6;
+/// How many parts of a template are looked at: more than any key or script has.
+const MOST_PARTS: usize = 512;
 /// How many values one question may look at.
 const MOST_STEPS: usize = 4_000;
 
@@ -238,12 +240,21 @@ impl<'p> Evaluator<'p> {
         parts: &[TemplatePart],
     ) -> Vec<Segments> {
         let mut all: Vec<Segments> = vec![Vec::new()];
-        for part in parts {
+        for part in parts.iter().take(MOST_PARTS) {
             let options = match part {
                 TemplatePart::Text(text) => vec![vec![Segment::Text(text.clone())]],
                 TemplatePart::Hole(value) => self.filled_text(frame, template, *value),
             };
-            all = product(&all, &options);
+            // What is copied counts as looked at: texts joined to themselves end here.
+            self.steps += options.iter().map(Vec::len).sum::<usize>();
+            match options.as_slice() {
+                [only] => all.iter_mut().for_each(|segments| segments.extend_from_slice(only)),
+                _ => all = product(&all, &options),
+            }
+            let size = all.iter().map(Vec::len).max().unwrap_or(0);
+            if size > MOST_PARTS {
+                break;
+            }
         }
         all
     }

@@ -8,6 +8,18 @@ use crate::ir::body::BlockId;
 use crate::ir::index::Path;
 use crate::ir::value::{HOLE, Literal, Operator, TemplatePart, Text, ValueId, ValueKind};
 
+/// How large a joined text may get, in bytes and parts.
+const LARGEST_TEXT: usize = 64 * 1024;
+/// What a hole counts for: a thousand of them fill a text.
+const HOLE_SIZE: usize = 64;
+
+fn part_size(part: &TemplatePart) -> usize {
+    match part {
+        TemplatePart::Text(text) => text.content.len() + text.runs.len(),
+        TemplatePart::Hole(_) => HOLE_SIZE,
+    }
+}
+
 impl<'t> Lowerer<'t> {
     /// The first value of an expression.
     pub(super) fn expression(&mut self, node: Node<'t>) -> ValueId {
@@ -295,6 +307,12 @@ impl<'t> Lowerer<'t> {
             .get(self.current)
             .and_then(|body| body.value(value))
             .map(|value| value.span);
+        // A text that is joined to itself again and again grows without bound: past a size that
+        // no key has, what was joined before is one hole.
+        if parts.iter().map(part_size).sum::<usize>() + self.text_size(value) > LARGEST_TEXT {
+            parts.push(TemplatePart::Hole(value));
+            return;
+        }
         match (self.kind(value).clone(), span) {
             (ValueKind::Literal(Literal::Text(text)), _) => parts.push(TemplatePart::Text(text)),
             (ValueKind::Literal(Literal::Integer(number)), Some(span)) => {
@@ -302,6 +320,15 @@ impl<'t> Lowerer<'t> {
             }
             (ValueKind::Template(inner), _) => parts.extend(inner),
             _ => parts.push(TemplatePart::Hole(value)),
+        }
+    }
+
+    /// The bytes and parts that joining a value brings.
+    fn text_size(&self, value: ValueId) -> usize {
+        match self.kind(value) {
+            ValueKind::Literal(Literal::Text(text)) => text.content.len() + text.runs.len(),
+            ValueKind::Template(parts) => parts.iter().map(part_size).sum(),
+            _ => HOLE_SIZE,
         }
     }
 

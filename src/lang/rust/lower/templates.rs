@@ -64,6 +64,9 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     found
 }
 
+/// How many parts a template may have before what is joined to it is one hole.
+const MOST_PARTS: usize = 1_024;
+
 impl Lowerer<'_> {
     /// The template of a format string with its arguments.
     pub(super) fn formatted(
@@ -180,7 +183,7 @@ impl Lowerer<'_> {
     fn parts_of(&self, value: ValueId) -> Vec<TemplatePart> {
         match self.frame.body.kind(self.frame.body.peel(value)) {
             ValueKind::Literal(Literal::Text(text)) => vec![TemplatePart::Text(text.clone())],
-            ValueKind::Template(parts) => parts.clone(),
+            ValueKind::Template(parts) if parts.len() < MOST_PARTS => parts.clone(),
             _ => vec![TemplatePart::Hole(value)],
         }
     }
