@@ -23,7 +23,7 @@ mod progress;
 /// Which settings hold: the configuration file, then the command line.
 mod settings;
 
-use crate::report::clean;
+use crate::report::one_line;
 use arguments::{Arguments, Command};
 
 /// Exit code: nothing that fails the run.
@@ -49,9 +49,12 @@ impl<E: std::fmt::Display> From<E> for Failure {
 #[must_use]
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let arguments = without_cargo(arguments);
-    match Arguments::try_parse_from(arguments) {
+    match Arguments::try_parse_from(&arguments) {
         Ok(arguments) => ExitCode::from(on_large_stack(arguments)),
         Err(error) => {
+            // The complaint repeats the arguments: it is made of ones fit for a terminal.
+            let fit = arguments.iter().map(|word| one_line(&word.to_string_lossy()).into_owned());
+            let error = Arguments::try_parse_from(fit).err().unwrap_or(error);
             let code = if error.use_stderr() { FAILED } else { CLEAN };
             let printed = error.print();
             ExitCode::from(if printed.is_ok() || code == CLEAN { code } else { FAILED })
@@ -111,7 +114,7 @@ fn dispatch(arguments: &Arguments) -> Result<u8, Failure> {
 /// One sentence on the error stream.
 fn complain(message: &str) {
     // Nothing is left to do when that stream is closed.
-    let _ = writeln!(io::stderr(), "leaselint: {}", clean(message));
+    let _ = writeln!(io::stderr(), "leaselint: {}", one_line(message));
 }
 
 /// Writes a finished text to the output. A reader that has gone (`leaselint … | head`) is no fault.

@@ -75,27 +75,58 @@ fn tally(findings: &[Finding]) -> (usize, usize, usize) {
     (count(Severity::Error), count(Severity::Warning), count(Severity::Note))
 }
 
-/// The text with each character that could steer a terminal replaced by a mark of as many bytes.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(steers) {
+/// A name or a sentence on one line: each character that could steer a terminal, or end the line,
+/// is written as an escape (`\n`, `\u{1b}`).
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let unfit = |character: char| steers(character) || character.is_control();
+    if !text.chars().any(unfit) {
         return Cow::Borrowed(text);
     }
-    let mark = |character: char| match character {
-        plain if !steers(plain) => plain,
-        control if control.len_utf8() == 1 => '?',
-        control if control.len_utf8() == 2 => '¿',
-        _ => char::REPLACEMENT_CHARACTER,
-    };
-    Cow::Owned(text.chars().map(mark).collect())
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if unfit(character) {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    Cow::Owned(line)
 }
 
-/// Whether a character is a control, or turns the direction of what follows.
+/// The text with each character that could steer a terminal replaced by a mark of as many bytes.
+/// Its lines stay: `\n`, `\r\n` and tabs are kept.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|character| steers(character) || character == '\r') {
+        return Cow::Borrowed(text);
+    }
+    let mut characters = text.chars().peekable();
+    let mut shown = String::with_capacity(text.len());
+    while let Some(character) = characters.next() {
+        let returns = character == '\r' && characters.peek() != Some(&'\n');
+        shown.push(match character {
+            plain if !returns && !steers(plain) => plain,
+            control if control.len_utf8() == 1 => '?',
+            control if control.len_utf8() == 2 => '¿',
+            _ => char::REPLACEMENT_CHARACTER,
+        });
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a character is a control other than those of text, ends a line as only some programs see
+/// it, can't be seen, or turns the direction of what follows.
 fn steers(character: char) -> bool {
-    let turns = matches!(
+    let unseen = matches!(
         character,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
     );
-    turns || (character.is_control() && !matches!(character, '\n' | '\t' | '\r'))
+    unseen || (character.is_control() && !matches!(character, '\n' | '\t' | '\r'))
 }
 
 #[cfg(test)]

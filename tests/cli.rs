@@ -74,7 +74,7 @@ fn what_can_not_be_run_is_said_in_one_sentence() {
         (&["check", "--format", "xml"], "invalid value 'xml'"),
         (&["check", "--no-such"], "unexpected argument"),
         (&["frobnicate"], "unrecognized subcommand"),
-        (&["ir", "x.toml"], "no Rust, Lua or SQL file"),
+        (&["ir", "x.toml"], "not a language leaselint reads"),
     ] {
         let run = leaselint(empty.path(), arguments);
         assert_eq!(run.code, 2, "{arguments:?}");
@@ -230,4 +230,52 @@ fn a_reader_that_goes_away_is_no_fault() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_named_file_of_no_language_is_told_and_alone_it_fails() {
+    let found = folder(&[("README.md", b"# x\n"), ("Cargo.toml", b""), ("a.rs", b"")]);
+    for name in ["README.md", "Cargo.toml"] {
+        let run = leaselint(found.path(), &["check", name]);
+        let words = format!("leaselint: nothing to lint: {name}: not a language leaselint reads\n");
+        assert_eq!((run.code, run.out.as_str(), run.err), (2, "", words));
+    }
+    let run = leaselint(found.path(), &["check", "README.md", "a.rs"]);
+    assert_eq!(run.code, 0);
+    assert!(run.out.contains("README.md: not a language leaselint reads"), "{}", run.out);
+    let run = leaselint(found.path(), &["check", "."]);
+    assert!(!run.out.contains("not a language"), "{}", run.out);
+}
+
+#[test]
+fn one_very_long_line_is_linted_and_shown() {
+    let gap = " ".repeat(66_000);
+    let text = format!(
+        "pub fn f(con:&mut redis::Connection)->redis::RedisResult<()>{{ let _:()=redis::cmd(\"SETNX\")\
+         .arg(\"lock:a\").arg(\"1\").query(con)?; {gap} let _:()=redis::cmd(\"DEL\").arg(\"lock:a\")\
+         .query(con)?; Ok(()) }}"
+    );
+    let found = folder(&[("a.rs", text.as_bytes())]);
+    let run = leaselint(found.path(), &["check"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert!(run.out.contains("unconditional-del"), "{}", run.out);
+}
+
+#[test]
+fn no_name_or_key_forges_a_line() {
+    let text = "pub fn f(con: &mut redis::Connection) -> redis::RedisResult<()> {\n    \
+                redis::cmd(\"DEL\").arg(\"lock:\\nforged \\u{1b}[31m\").query(con)\n}\n";
+    let found = folder(&[("a.rs", text.as_bytes()), ("b\nforged.rs", UNUSED)]);
+    let forged =
+        |text: &str| text.lines().any(|line| line.starts_with("forged")) || text.contains('\u{1b}');
+    for arguments in [
+        &["check"][..],
+        &["check", "no\nforged"],
+        &["check", "--format", "no\nforged\u{1b}"],
+        &["explain", "no\nforged"],
+        &["ir", "a.rs"],
+    ] {
+        let run = leaselint(found.path(), arguments);
+        assert!(!forged(&run.out) && !forged(&run.err), "{arguments:?}: {}{}", run.out, run.err);
+    }
 }

@@ -14,7 +14,7 @@ use crate::link::Program;
 use crate::report::{self, Format, Report, Statements, Style};
 use crate::rules;
 use crate::source::walk::{LARGEST_FILE, Walk};
-use crate::source::{Skipped, Tree};
+use crate::source::{Language, Skipped, Tree};
 
 /// What a run gives.
 pub struct Linted {
@@ -70,6 +70,7 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         largest: settings.max_file_size.unwrap_or(LARGEST_FILE),
     };
     let tree = Arc::new(walk.read(&|| progress.advance())?);
+    refuse_unread(arguments, &tree)?;
     progress.say("linking and asking the rules");
     let linted = lint(Arc::clone(&tree), settings);
     progress.finish();
@@ -90,6 +91,17 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
     output(&bytes)?;
     let fails = linted.filtered.shown.iter().any(|finding| finding.severity >= failing);
     Ok(if fails { FOUND } else { CLEAN })
+}
+
+/// Fails when only files were named and none of them could be read.
+fn refuse_unread(arguments: &CheckArguments, tree: &Tree) -> Result<(), Failure> {
+    let read = tree.files().iter().any(|file| file.language != Language::Other);
+    if read || arguments.paths.iter().any(|path| path.is_dir()) {
+        return Ok(());
+    }
+    tree.skipped.first().map_or(Ok(()), |first| {
+        Err(Failure(format!("nothing to lint: {}: {}", first.path, first.reason)))
+    })
 }
 
 /// Whether to colour what goes to the output.

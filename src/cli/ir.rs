@@ -10,6 +10,7 @@ use crate::config::Settings;
 use crate::ir::text;
 use crate::link::Program;
 use crate::link::effects::describe;
+use crate::report::{clean, one_line};
 use crate::source::walk::{LARGEST_FILE, Walk, relative};
 use crate::source::{FileId, Language};
 
@@ -25,7 +26,7 @@ pub(super) fn run(file: &Path) -> Result<u8, Failure> {
     let Some(id) = tree.at(&path).filter(|file| file.language != Language::Other).map(|f| f.id)
     else {
         let reason = tree.skipped.iter().find(|skipped| skipped.path == path);
-        let reason = reason.map_or("no Rust, Lua or SQL file", |skipped| &skipped.reason);
+        let reason = reason.map_or("not a language leaselint reads", |skipped| &skipped.reason);
         return Err(Failure(format!("{}: {reason}", file.display())));
     };
     let program = Program::build(Arc::new(tree), Settings::default());
@@ -47,20 +48,20 @@ fn print(program: &Program, id: FileId, out: &mut String) -> std::fmt::Result {
         let line = file.map_or(0, |file| file.position(body.body.span.start).line);
         let name = program.qualified_name(body.id);
         let nested = if body.parent.is_some() { " (nested)" } else { "" };
-        writeln!(out, "{name}{nested}, line {line}:")?;
+        writeln!(out, "{}{nested}, line {line}:", one_line(&name))?;
         for text in text::body(&body.body).lines() {
-            writeln!(out, "  {text}")?;
+            writeln!(out, "  {}", clean(text))?;
         }
         for effect in program.effects(body.id) {
             let line = file.map_or(0, |file| file.position(effect.span.start).line);
-            writeln!(out, "  effect, line {line}: {}", describe(effect))?;
+            writeln!(out, "  effect, line {line}: {}", one_line(&describe(effect)))?;
         }
         writeln!(out)?;
     }
     for problem in program.problems.iter().filter(|problem| problem.span.file == id) {
         let place = file.map(|file| file.position(problem.span.start));
         let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
-        writeln!(out, "problem at {line}:{column}: {}", problem.message)?;
+        writeln!(out, "problem at {line}:{column}: {}", one_line(&problem.message))?;
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Writer<'_> {
                 Some(format!("&{}", self.use_of(*inner, depth + 1)))
             }
             ValueKind::Field { base, name } if value.name.is_none() => {
-                Some(format!("{}.{name}", self.use_of(*base, depth + 1)))
+                Some(format!("{}.{}", self.use_of(*base, depth + 1), name.escape_debug()))
             }
             _ => None,
         }
@@ -156,7 +156,10 @@ impl Writer<'_> {
             ValueKind::Literal(literal) => literal_text(literal),
             ValueKind::Template(parts) => self.template(parts, depth),
             ValueKind::Path(path) => path.to_string(),
-            ValueKind::Field { base, name } => format!("{}.{name}", self.use_of(*base, depth)),
+            // A Lua field may have any name: it stays on its line.
+            ValueKind::Field { base, name } => {
+                format!("{}.{}", self.use_of(*base, depth), name.escape_debug())
+            }
             ValueKind::Element { base, index } => {
                 let index = index.map(|index| self.use_of(index, depth)).unwrap_or_default();
                 format!("{}[{index}]", self.use_of(*base, depth))
@@ -184,7 +187,7 @@ impl Writer<'_> {
             ValueKind::Aggregate { path, fields, base } => {
                 let mut parts: Vec<String> = Vec::new();
                 for (name, value) in fields {
-                    parts.push(format!("{name}: {}", self.use_of(*value, depth)));
+                    parts.push(format!("{}: {}", name.escape_debug(), self.use_of(*value, depth)));
                 }
                 if let Some(base) = base {
                     parts.push(format!("..{}", self.use_of(*base, depth)));

@@ -1,8 +1,9 @@
 //! The report for people: a headline, the code, the steps that show it, what to do.
 //!
 //! The only user of `miette`. It scans a source from its first byte for every label, so it is given
-//! sources that know where their lines begin. Nothing a file's text or name says reaches the
-//! terminal as a control: such characters are shown as a mark of the same length in bytes.
+//! sources that know where their lines begin. It can't put a label beyond column 65,535, so long
+//! lines are shown in part. Nothing a file's text or name says reaches the terminal as a control:
+//! in code such characters are shown as a mark of the same length in bytes, elsewhere escaped.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,7 +15,7 @@ use miette::{
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
 
-use super::{Report, Style, clean, tally};
+use super::{Report, Style, clean, one_line, tally};
 use crate::config::Severity;
 use crate::finding::Finding;
 use crate::rules;
@@ -25,6 +26,10 @@ const WIDTH: usize = 110;
 
 /// A line longer than this is shown in part.
 const LONGEST_LINE: usize = 400;
+
+/// Where a line is longer than this, no frame shows more bytes of the file: labels further apart get
+/// frames of their own, and a longer label is cut.
+const WIDEST_FRAME: usize = 2000;
 
 /// Writes all findings, what was skipped, and a line that sums up.
 pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -42,8 +47,8 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
     }
     for skipped in report.skipped.iter().filter(|skipped| !is_shown(skipped, report)) {
         let place = skipped.place.map(|at| format!(":{}:{}", at.line, at.column));
-        let (path, place) = (clean(&skipped.path), place.unwrap_or_default());
-        writeln!(out, "not linted in full: {path}{place}: {}", clean(&skipped.reason))?;
+        let (path, place) = (one_line(&skipped.path), place.unwrap_or_default());
+        writeln!(out, "not linted in full: {path}{place}: {}", one_line(&skipped.reason))?;
     }
     writeln!(out, "{}", sum(report))
 }
@@ -103,7 +108,10 @@ fn sources<'r>(report: &Report<'r>) -> BTreeMap<FileId, Source<'r>> {
     let ids: std::collections::BTreeSet<FileId> = spans.map(|span| span.file).collect();
     let source = |id: FileId| {
         let file = report.tree.file(id)?;
-        Some((id, Source { file, name: clean(&file.path).into_owned(), text: clean(&file.text) }))
+        Some((
+            id,
+            Source { file, name: one_line(&file.path).into_owned(), text: clean(&file.text) },
+        ))
     };
     ids.into_iter().filter_map(source).collect()
 }
@@ -123,8 +131,13 @@ impl SourceCode for Source<'_> {
         let to = last.saturating_add(offset(after)).min(lines.count());
         let mut start = lines.start(from).unwrap_or(0) as usize;
         let mut end = lines.start(to + 1).map_or(self.text.len(), |next| next as usize);
-        let longest = (from..=to).map(|line| lines.text(&self.text, line).len()).max();
-        if longest.unwrap_or(0) > LONGEST_LINE {
+        let longest = self.longest(from, to);
+        if longest > WIDEST_FRAME && span.len() > WIDEST_FRAME {
+            // Only labels that miette tries to put into one frame are this far apart: it then
+            // gives each a frame of its own.
+            return Err(MietteError::OutOfBounds);
+        }
+        if longest > LONGEST_LINE {
             start = self.border(span.offset().saturating_sub(LONGEST_LINE / 4)).max(start);
             end = self.border(span.offset() + span.len() + LONGEST_LINE / 4).min(end);
         }
@@ -146,6 +159,23 @@ impl SourceCode for Source<'_> {
 }
 
 impl Source<'_> {
+    /// The length in bytes of the longest of some lines.
+    fn longest(&self, from: u32, to: u32) -> usize {
+        let lines = &self.file.lines;
+        (from..=to).map(|line| lines.text(&self.text, line).len()).max().unwrap_or(0)
+    }
+
+    /// The place of a label, cut where it would take a frame too wide.
+    fn label(&self, span: Span) -> SourceSpan {
+        let (start, end) = (span.start as usize, span.end as usize);
+        let lines = &self.file.lines;
+        let from = lines.line(span.start).saturating_sub(1).max(1);
+        let to = lines.line(span.end).saturating_add(1).min(lines.count());
+        let wide = end - start > WIDEST_FRAME && self.longest(from, to) > WIDEST_FRAME;
+        let end = if wide { self.border(start + WIDEST_FRAME).max(start) } else { end };
+        SourceSpan::new(start.into(), end - start)
+    }
+
     /// The nearest character border at or before an offset.
     fn border(&self, at: usize) -> usize {
         let at = at.min(self.text.len());
@@ -170,7 +200,7 @@ impl<'r> Shown<'r> {
         let mut labels = vec![(finding.primary, None, true)];
         let mut elsewhere: Vec<Self> = Vec::new();
         for (step, number) in finding.steps.iter().zip(1..) {
-            let words = format!("{number}. {}", clean(&step.message));
+            let words = format!("{number}. {}", one_line(&step.message));
             if step.span.file != home {
                 elsewhere.push(Self::step(step.span, words, sources));
             } else if step.span == finding.primary {
@@ -183,12 +213,12 @@ impl<'r> Shown<'r> {
         }
         let info = rules::find(finding.rule).map(rules::Rule::info);
         let more = info.map(|info| format!("see: {}", info.url));
-        let help = [clean(&finding.help).into_owned(), more.unwrap_or_default()];
+        let help = [one_line(&finding.help).into_owned(), more.unwrap_or_default()];
         let help: Vec<_> = help.into_iter().filter(|part| !part.is_empty()).collect();
         let (start, end) = (finding.primary.start as usize, finding.primary.end as usize);
         let in_file = tree.file(home).is_some_and(|file| file.text.get(start..end).is_some());
         Self {
-            headline: format!("{}: {}", finding.severity.word(), clean(&finding.message)),
+            headline: format!("{}: {}", finding.severity.word(), one_line(&finding.message)),
             rule: Some(finding.rule),
             severity: finding.severity,
             help: (!help.is_empty()).then(|| help.join("\n")),
@@ -247,10 +277,9 @@ impl Diagnostic for Shown<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.source?;
-        let label = |(span, words, primary): &(Span, Option<String>, bool)| {
-            let place =
-                SourceSpan::new((span.start as usize).into(), (span.end - span.start) as usize);
+        let source = self.source?;
+        let label = move |(span, words, primary): &(Span, Option<String>, bool)| {
+            let place = source.label(*span);
             if *primary {
                 LabeledSpan::new_primary_with_span(words.clone(), place)
             } else {

@@ -3,7 +3,7 @@
 
 use expect_test::expect;
 
-use super::{Format, Report, Statements, Style, clean, write};
+use super::{Format, Report, Statements, Style, clean, one_line, write};
 use crate::config::Severity;
 use crate::finding::{Finding, Fix};
 use crate::rules;
@@ -76,7 +76,7 @@ fn people_see_the_code_and_every_step() {
                 see: https://github.com/leaselint/leaselint/blob/main/rules/unconditional-del.md
 
           ☞ 1. the lease is taken here
-           ╭─[acquire?.lua:1:8]
+           ╭─[acquire\u{1b}.lua:1:8]
          1 │ return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', 9)
            ·        ──────────
            ╰────
@@ -186,16 +186,9 @@ fn a_place_that_is_not_there_is_no_panic() {
     }
 }
 
-#[test]
-fn a_long_line_is_shown_in_part() {
-    let text = format!(
-        "return '{}' .. redis.call('DEL', KEYS[1]) .. '{}'",
-        "a".repeat(5000),
-        "b".repeat(5000)
-    );
-    let tree = Tree::from_texts(vec![("a.lua".into(), Language::Lua, text.clone())]);
-    let del = rules::find("unconditional-del").unwrap();
-    let finding = del.finding(span(0, &text, "redis.call"), "deleted").help("compare");
+/// What people see of one finding in `a.lua`.
+fn shown_in(text: &str, finding: Finding) -> String {
+    let tree = Tree::from_texts(vec![("a.lua".into(), Language::Lua, text.into())]);
     let report = Report {
         findings: &[finding],
         tree: &tree,
@@ -206,9 +199,56 @@ fn a_long_line_is_shown_in_part() {
     };
     let mut out = Vec::new();
     write(Format::Human, &report, Style::default(), &mut out).unwrap();
-    let out = String::from_utf8(out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+#[test]
+fn a_long_line_is_shown_in_part() {
+    let text = format!(
+        "return '{}' .. redis.call('DEL', KEYS[1]) .. '{}'",
+        "a".repeat(5000),
+        "b".repeat(5000)
+    );
+    let del = rules::find("unconditional-del").unwrap();
+    let finding = del.finding(span(0, &text, "redis.call"), "deleted").help("compare");
+    let out = shown_in(&text, finding);
     assert!(out.contains("redis.call") && out.len() < 2000, "{}: {out}", out.len());
     assert!(out.contains("[a.lua:1:5014]"), "{out}");
+}
+
+#[test]
+fn labels_far_apart_on_one_line_get_frames_of_their_own() {
+    let text = format!("taken(){}freed()\nnext\n", " ".repeat(70_000));
+    let del = rules::find("unconditional-del").unwrap();
+    let finding = || {
+        let finding = del.finding(span(0, &text, "freed()"), "deleted");
+        finding.step(span(0, &text, "taken()"), "taken here")
+    };
+    let out = shown_in(&text, finding());
+    assert!(out.contains("taken here") && out.contains("[a.lua:1:70008]"), "{out}");
+    assert!(out.len() < 4000, "{}", out.len());
+    let whole = Span::new(FileId(0), 0, u32::try_from(text.len()).unwrap());
+    let late = Span { start: 69_000, ..whole };
+    for wide in [whole, late, Span { end: 70_010, ..whole }] {
+        let out = shown_in(&text, finding().step(wide, "over all"));
+        assert!(out.contains("over all") && out.contains("taken here"), "{out}");
+        assert!(out.len() < 20_000, "{}", out.len());
+    }
+}
+
+#[test]
+fn names_and_sentences_stay_on_their_line() {
+    assert_eq!(
+        one_line("a\r\nb\t\u{1b}[0m\u{2028}\u{200b}é"),
+        r"a\r\nb\t\u{1b}[0m\u{2028}\u{200b}é"
+    );
+    let del = rules::find("unconditional-del").unwrap();
+    let text = "del\rerror\u{2028}x\r\n";
+    let finding = del.finding(span(0, text, "del"), "`a\nerror: forged`").help("b\nforged");
+    let out = shown_in(text, finding.step(span(0, text, "x"), "c\nforged"));
+    let starts = |word: &str| out.lines().any(|line| line.trim_start().starts_with(word));
+    assert!(!starts("forged") && !starts("error: forged"), "{out}");
+    assert!(!out.contains(['\r', '\u{2028}']), "{out:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The walk over a tree: which files belong to a run, and their texts.
 //!
-//! What `.gitignore` and `.ignore` files name is left out, also where there is no git; so are
-//! hidden files, build output and other people's code. Links are not followed, so nothing outside
+//! What `.gitignore` and `.ignore` files and `.git/info/exclude` name is left out, the former also
+//! where there is no git; so are hidden files, build output and other people's code. Links are not followed, so nothing outside
 //! the given paths is read. Files come out sorted by path, whatever the number of threads.
 
 use std::collections::BTreeMap;
@@ -123,16 +123,19 @@ impl Walk {
         // A path that was asked for by name may be a link; those found on the way may not.
         let metadata = if entry.depth() == 0 { fs::metadata(entry.path()).ok() } else { None };
         let is_file = metadata.as_ref().map_or(kind.is_file(), fs::Metadata::is_file);
-        let Some(language) = language(&path, entry.path()) else { return };
+        let language = language(&path, entry.path());
         if exclude.is_match(&path) {
             return;
         }
         if !is_file {
-            if kind.is_symlink() {
-                skipped.push(skip(path, "a link, and links are not followed"));
-            }
+            skipped.extend(unread(entry, language.is_some()).map(|reason| skip(path, reason)));
             return;
         }
+        let source = language.is_some_and(|language| language != Language::Other);
+        if entry.depth() == 0 && !source {
+            skipped.push(skip(path.clone(), "not a language leaselint reads"));
+        }
+        let Some(language) = language else { return };
         let size = metadata.map_or_else(
             || entry.metadata().map_or(0, |metadata| metadata.len()),
             |metadata| metadata.len(),
@@ -141,13 +144,26 @@ impl Walk {
     }
 }
 
+/// Why an entry that is no file is not read; `None` when nothing is lost by that.
+fn unread(entry: &DirEntry, language: bool) -> Option<&'static str> {
+    let kind = entry.file_type()?;
+    if kind.is_symlink() && entry.depth() > 0 {
+        // As configuration a link is followed; there is nothing in it to lint.
+        let source = language && entry.file_name() != "leaselint.toml";
+        let folder = || entry.path().is_dir() && !foreign(entry);
+        return (source || folder()).then_some("a link, and links are not followed");
+    }
+    let folder = kind.is_dir() || entry.path().is_dir();
+    (!folder && (language || entry.depth() == 0)).then_some("neither a file nor a folder")
+}
+
 /// The entries under a path, hidden and foreign folders left out.
 fn entries(path: &Path) -> ignore::Walk {
     WalkBuilder::new(path)
         .hidden(false)
         .require_git(false)
         .git_global(false)
-        .git_exclude(false)
+        .git_exclude(true)
         .follow_links(false)
         .filter_entry(|entry| entry.depth() == 0 || wanted(entry))
         .build()
@@ -159,17 +175,19 @@ fn wanted(entry: &DirEntry) -> bool {
     if name.as_encoded_bytes().starts_with(b".") {
         return name == ".sqlx";
     }
-    if !entry.file_type().is_some_and(|kind| kind.is_dir()) {
-        return true;
-    }
-    match name.to_str() {
-        Some("node_modules") => false,
+    !entry.file_type().is_some_and(|kind| kind.is_dir()) || !foreign(entry)
+}
+
+/// Whether a folder, or a link to one, is by its name build output or other people's code.
+fn foreign(entry: &DirEntry) -> bool {
+    match entry.file_name().to_str() {
+        Some("node_modules") => true,
         // A module may be called `target` or `vendor`: those of tools do not lie under `src`.
         Some("target" | "vendor") => {
             let parent = entry.path().parent().unwrap_or(Path::new(""));
-            parent.components().any(|part| part.as_os_str() == "src")
+            !parent.components().any(|part| part.as_os_str() == "src")
         }
-        _ => true,
+        _ => false,
     }
 }
 
@@ -193,15 +211,32 @@ fn language(relative: &str, path: &Path) -> Option<Language> {
     served.then_some(Language::Other)
 }
 
-/// A path relative to the root, `/` between parts, no leading `./`.
+/// A path relative to the root, `/` between parts, no leading `./`. Different paths stay different:
+/// bytes that are not UTF-8 are written `\xff`.
 #[must_use]
 pub fn relative(root: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(root).unwrap_or(path);
     let parts = inside.components().filter_map(|part| match part {
         std::path::Component::CurDir => None,
-        part => Some(part.as_os_str().to_string_lossy().into_owned()),
+        part => Some(name(part.as_os_str())),
     });
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// A name as text. One that is not UTF-8, or could be taken for such a one, has its other bytes
+/// written `\xff` and its backslashes doubled.
+fn name(name: &OsStr) -> String {
+    if let Some(plain) = name.to_str().filter(|plain| !plain.contains("\\x")) {
+        return plain.to_owned();
+    }
+    let mut text = String::new();
+    for chunk in name.as_encoded_bytes().utf8_chunks() {
+        text.push_str(&chunk.valid().replace('\\', "\\\\"));
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
 }
 
 /// Exclude globs; a name without a `/` is meant at any depth, and a folder with all in it.
@@ -356,6 +391,56 @@ mod tests {
         assert_eq!(told[0], ("bad.lua", Some(Position { line: 2, column: 1 })));
         assert_eq!(told[1], ("big.lua", None));
         assert!(tree.skipped[1].reason.contains("12 bytes"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_of_other_bytes_stay_apart() {
+        use std::os::unix::ffi::OsStrExt;
+        let text =
+            |bytes: &[u8]| relative(Path::new("a"), &Path::new("a").join(OsStr::from_bytes(bytes)));
+        assert_eq!(text(b"b/bad\xff.rs"), r"b/bad\xff.rs");
+        assert_eq!(text(b"bad\xfe.rs"), r"bad\xfe.rs");
+        assert_eq!(text(br"bad\xff.rs"), r"bad\\xff.rs");
+        assert_eq!(text(b"bad\\\xff.rs"), r"bad\\\xff.rs");
+        assert_eq!(text(br"a\b.rs"), r"a\b.rs");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_folders_and_pipes_are_told_and_configuration_is_not() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        let away = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::write(away.path().join("c.toml"), "").unwrap();
+        symlink(away.path(), at("shared")).unwrap();
+        symlink(away.path(), at("target")).unwrap();
+        symlink(away.path().join("c.toml"), at("leaselint.toml")).unwrap();
+        symlink(away.path().join("c.toml"), at("notes.txt")).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(at("pipe.lua")).status().unwrap();
+        assert!(made.success());
+        let paths = vec![root.path().to_owned()];
+        let walk = Walk { root: root.path().to_owned(), paths, exclude: vec![], largest: 9 };
+        let tree = walk.read(&|| ()).unwrap();
+        let told: Vec<_> =
+            tree.skipped.iter().map(|s| (s.path.as_str(), s.reason.as_str())).collect();
+        let expected = [
+            ("pipe.lua", "neither a file nor a folder"),
+            ("shared", "a link, and links are not followed"),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn what_git_excludes_here_stays_out() {
+        let files: &[(&str, &[u8])] = &[
+            (".git/info/exclude", b"mine.lua\n/only/\n"),
+            ("a.lua", b""),
+            ("b/mine.lua", b""),
+            ("only/c.lua", b""),
+        ];
+        assert_eq!(paths(&walk(files, 9, &[])), ["a.lua"]);
     }
 
     #[test]
