@@ -356,9 +356,9 @@ fn by_surroundings(
     let before = index.checked_sub(1).and_then(|index| template.parts.get(index));
     let by_text = || match before {
         Some(KeyPart::Text(text)) => {
-            let segments = text
+            let mut segments = text
                 .split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
-            let last = segments.filter(|segment| !segment.is_empty()).next_back()?;
+            let last = segments.rfind(|segment| !segment.is_empty())?;
             let data = personal_data(lists, last);
             // `name` alone says little: only with a person's word beside it.
             let person = words(last).iter().any(|word| PERSONS.contains(&word.as_str()));

@@ -279,10 +279,10 @@ impl Walk<'_> {
                 return true;
             }
             match (self.body.kind(value), self.body.kind(table)) {
-                (ValueKind::Path(left), ValueKind::Path(right)) => {
-                    if left.0.first() == right.0.first() {
-                        return true;
-                    }
+                (ValueKind::Path(left), ValueKind::Path(right))
+                    if left.0.first() == right.0.first() =>
+                {
+                    return true;
                 }
                 (ValueKind::Converted { value, .. }, _) => waiting.push(*value),
                 (ValueKind::Join(values), _) => waiting.extend(values),

@@ -1,6 +1,7 @@
 //! Tables that code declares: `diesel::table!` and sea-orm entities.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
 
 use super::super::types;
 use super::walk::{Around, Walker};
@@ -114,7 +115,8 @@ impl Walker<'_> {
             {
                 primary_key.push(column.clone());
             }
-            let written = self.file.slice(self.place.node(&field.ty)).to_owned();
+            // As tokens: however the type is spaced and broken into lines, the text is one.
+            let written = field.ty.to_token_stream().to_string().replace(' ', "");
             columns.push((name, column, written));
         }
         let (module, span): (Path, _) = (around.scope.clone(), ty.span);
