@@ -27,6 +27,9 @@ mod absent;
 mod evidence;
 mod asked;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use evidence::is_rollback;
 pub use evidence::{KeyClass, KeyKind};
 

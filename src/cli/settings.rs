@@ -19,9 +19,20 @@ pub(super) fn load(arguments: &CheckArguments, root: &Root) -> Result<Settings, 
         None => discover(&start(arguments, root))?,
     };
     check_names(&settings, &place)?;
+    check_patterns(&settings, &place)?;
     merge(&mut settings, arguments)?;
     check_names(&settings, "the command line")?;
     Ok(settings)
+}
+
+/// Refuses patterns of lock keys that are no globs.
+fn check_patterns(settings: &Settings, place: &str) -> Result<(), Failure> {
+    for pattern in &settings.lock_keys {
+        if let Err(error) = globset::Glob::new(pattern) {
+            return Err(Failure(format!("{place}: lock-keys: {error}")));
+        }
+    }
+    Ok(())
 }
 
 /// The folder where the search for a configuration starts.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
 use super::{Action, KeyUse, Leases, OwnerProof};
 use crate::analysis::callgraph::call_behind;
 use crate::analysis::expiry::{all_sites, block_of};
@@ -55,11 +57,48 @@ impl Default for KeyClass {
 
 /// Decides every identity.
 pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdentity, KeyClass> {
+    let told = told_keys(program);
     let classes = leases.by_identity.iter().map(|(identity, ids)| {
         let uses: Vec<&KeyUse> = ids.iter().filter_map(|id| leases.get(*id)).collect();
-        (identity.clone(), class_of(program, identity, &uses))
+        let class = match is_told(&told, &uses) {
+            true => certain_lease(&uses),
+            false => class_of(program, identity, &uses),
+        };
+        (identity.clone(), class)
     });
     classes.collect()
+}
+
+/// The settings' patterns of keys that are leases although no code here takes them. The command
+/// line has refused patterns that are none.
+fn told_keys(program: &Program) -> GlobSet {
+    let mut patterns = GlobSetBuilder::new();
+    for pattern in &program.settings.lock_keys {
+        if let Ok(pattern) = Glob::new(pattern) {
+            patterns.add(pattern);
+        }
+    }
+    patterns.build().unwrap_or_default()
+}
+
+/// Whether a pattern of the settings matches a key, any text in place of its holes.
+fn is_told(told: &GlobSet, uses: &[&KeyUse]) -> bool {
+    !told.is_empty()
+        && uses
+            .iter()
+            .flat_map(|it| &it.identities)
+            .any(|one| one.template.has_literal() && told.is_match(one.template.to_string()))
+}
+
+/// What a key is that the settings call a lease.
+fn certain_lease(uses: &[&KeyUse]) -> KeyClass {
+    KeyClass {
+        kind: KeyKind::Lease,
+        confidence: Confidence::High,
+        named: true,
+        acquired: uses.iter().any(|it| it.action == Action::Acquire),
+        compared: uses.iter().any(|it| it.owner.compares()),
+    }
 }
 
 fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
