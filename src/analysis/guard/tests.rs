@@ -189,6 +189,9 @@ fn taking_the_lease_or_finding_it_free_is_said_apart() {
     assert_eq!(kind(acquire, "PEXPIRE"), Some(CheckKind::Acquired));
     let set = "if redis.call('SET', KEYS[1], ARGV[1], 'NX') then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
     assert_eq!(kind(set, "PEXPIRE"), Some(CheckKind::Acquired));
+    let place = "if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 0 then return 0 end
+        redis.call('PEXPIREAT', KEYS[1], ARGV[3])";
+    assert_eq!(kind(place, "PEXPIREAT"), Some(CheckKind::Acquired));
     let free = "if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('HSET', KEYS[1], ARGV[1], 1) redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
     assert_eq!(kind(free, "PEXPIRE"), Some(CheckKind::Absent));
     let reentrant = "if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";

@@ -323,7 +323,12 @@ enum Listed<'b> {
     Value(ValueId),
 }
 
-/// Whether a command takes the key only if it is free.
+/// Whether a command takes the key, or a place among its holders, only if that is free.
 pub(super) fn acquires(command: &RedisCommand) -> bool {
-    command.is(&["SETNX", "HSETNX", "MSETNX"]) || command.condition == Condition::IfAbsent
+    let only_new = |word: &crate::ir::effect::Word| {
+        word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX"))
+    };
+    command.is(&["SETNX", "HSETNX", "MSETNX"])
+        || command.condition == Condition::IfAbsent
+        || (command.is(&["ZADD"]) && command.words.iter().any(only_new))
 }
