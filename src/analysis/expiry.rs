@@ -38,10 +38,11 @@ impl Analysis<'_> {
         }
         let sites = all_sites(acquire);
         self.leases.others(acquire, Action::Renew).find(|(_, renew)| {
-            self.sets_expiry(renew)
-                && all_sites(renew)
-                    .iter()
-                    .any(|late| sites.iter().any(|early| comes_after(self.program, *early, *late)))
+            // Commands of one batch leave at one place, in the order in which they were queued.
+            let batched = renew.site == acquire.site && renew.effect > acquire.effect;
+            let later =
+                |late: &Site| sites.iter().any(|early| comes_after(self.program, *early, *late));
+            self.sets_expiry(renew) && (batched || all_sites(renew).iter().any(later))
         })
     }
 
