@@ -250,7 +250,15 @@ impl Finder<'_> {
         }
         let Some(ty) = workspace_type(&ty) else { return false };
         let Some(drop) = self.program.trait_method(ty, "Drop", "drop") else { return false };
-        self.program.function_body(drop).is_some_and(|drop| self.releases.body(drop, identities))
+        // A Drop can't wait: it often spawns the release, which is no part of what it runs.
+        let mut waiting: Vec<BodyId> = self.program.function_body(drop).into_iter().collect();
+        while let Some(body) = waiting.pop() {
+            if self.releases.body(body, identities) {
+                return true;
+            }
+            waiting.extend(self.program.nested_bodies(body));
+        }
+        false
     }
 
     /// Whether one of the handles that a call is given can release the lease: a library's guard, or
