@@ -46,6 +46,18 @@ impl Analysis<'_> {
         })
     }
 
+    /// Whether the acquire's own transaction gives the key a first expiry: EXPIRE … NX leaves that
+    /// of another holder alone.
+    #[must_use]
+    pub fn expires_in_transaction(&self, acquire: &KeyUse) -> bool {
+        let batch = self.command_of(acquire).and_then(|(_, command)| command.batch);
+        batch.is_some_and(|batch| batch.atomic)
+            && self
+                .leases
+                .others(acquire, Action::Renew)
+                .any(|(_, renew)| renew.site == acquire.site && !self.sets_expiry(renew))
+    }
+
     /// Whether a renewal is EXPIRE or a kin of it without NX.
     fn sets_expiry(&self, renew: &KeyUse) -> bool {
         let Some((_, command)) = self.command_of(renew) else { return false };
