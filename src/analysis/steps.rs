@@ -4,8 +4,9 @@ use super::Analysis;
 use super::identity::Identified;
 use super::lease::KeyUse;
 use super::slots::ClusterUse;
+use crate::catalog::redis::Access;
 use crate::finding::Step;
-use crate::ir::effect::{BodyId, EffectKind, Expiry, Site};
+use crate::ir::effect::{BodyId, EffectKind, Expiry, Key, RedisCommand, Site};
 
 impl Analysis<'_> {
     /// A step at an operation; `None` when it has no place.
@@ -105,6 +106,21 @@ impl Analysis<'_> {
     pub fn script_step(&self, script: BodyId) -> Option<Step> {
         let site = *self.program.script_callers(script).first()?;
         self.step(site, "the script is called here")
+    }
+
+    /// Whether a script only reads a constant key and says by the flags of its first line that it
+    /// touches keys outside of KEYS.
+    #[must_use]
+    pub fn declared_free(&self, script: BodyId, command: &RedisCommand, key: &Key) -> bool {
+        let reads = crate::catalog::redis::command(&command.name)
+            .is_some_and(|known| known.access == Access::Read);
+        let file =
+            self.program.body(script).and_then(|own| self.program.tree.file(own.body.span.file));
+        let flags = file.and_then(|file| file.text.lines().next()).unwrap_or_default();
+        reads
+            && key.template.constant().is_some()
+            && flags.starts_with("#!")
+            && ["allow-cross-slot-keys", "no-cluster"].iter().any(|flag| flags.contains(flag))
     }
 
     /// Whether the server that runs a script is a cluster.

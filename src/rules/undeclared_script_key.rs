@@ -15,6 +15,9 @@ fn check(analysis: &Analysis, out: &mut Findings) {
                 continue;
             }
             for key in &command.keys {
+                if analysis.declared_free(body.id, command, key) {
+                    continue;
+                }
                 let Some(undeclared) = analysis.undeclared_key(body.id, key) else { continue };
                 if seen.insert(named_alike(&key.template)) {
                     report(analysis, effect, command, key, &undeclared, out);
