@@ -56,6 +56,13 @@ const OPENERS: &[&str] = &[
     "with",
     "escape",
     "similar",
+    "regexp",
+    "rlike",
+    "glob",
+    "match",
+    "div",
+    "mod",
+    "xor",
     "to",
     "add",
     "alter",
@@ -331,7 +338,9 @@ impl Writer<'_> {
     }
 
     fn placeholder(&mut self, token: Token, text: &str, index: usize) {
-        if text == "?" && (self.operand || self.numbering.dollars) {
+        // Only PostgreSQL has an operator `?`.
+        let operators = !matches!(self.dialect, Dialect::MySql | Dialect::Sqlite);
+        if text == "?" && operators && (self.operand || self.numbering.dollars) {
             self.write(token, text);
             self.operand = false;
             return;
@@ -410,6 +419,11 @@ mod tests {
             "a = $1 AND b = $2 AND c = $1"
         );
         assert_eq!(text("a ? 'k' AND b = $1", Dialect::Postgres), "a ? 'k' AND b = $1");
+        for dialect in [Dialect::MySql, Dialect::Generic] {
+            let words = "a REGEXP ? AND b DIV ? = 1 AND c = ?";
+            assert_eq!(text(words, dialect), "a REGEXP $1 AND b DIV $2 = 1 AND c = $3");
+        }
+        assert_eq!(text("a OPERATES ? AND b = ?", Dialect::Sqlite), "a OPERATES $1 AND b = $2");
     }
 
     #[test]
