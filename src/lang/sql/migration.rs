@@ -195,7 +195,9 @@ fn undoes(stem: &str) -> bool {
     let flyway =
         stem.strip_prefix('u').is_some_and(|rest| starts_with_number(rest) && rest.contains("__"));
     let end = stem.rsplit(['.', '-', '_']).next().unwrap_or("");
-    flyway || matches!(end, "down" | "undo" | "rollback" | "revert") || stem.starts_with("down")
+    // `down.sql`, `down01.sql`, `down_x.sql`, but not `downloads.sql`.
+    let down = stem.strip_prefix("down").is_some_and(|rest| !rest.starts_with(char::is_alphabetic));
+    flyway || matches!(end, "undo" | "rollback" | "revert" | "down") || down
 }
 
 fn starts_with_number(name: &str) -> bool {
@@ -320,6 +322,9 @@ mod tests {
                 false
             )]
         );
+        let found =
+            sets(&[("m/downloads.sql", TABLE), ("m/down01.sql", TABLE), ("m/down.sql", TABLE)]);
+        assert_eq!(found[0].1, ["m/downloads.sql"]);
     }
 
     #[test]
