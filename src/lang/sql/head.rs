@@ -138,37 +138,80 @@ pub(super) fn known(content: &str, tokens: &[Token]) -> Option<StatementKind> {
             "index" | "function" | "procedure" | "trigger" | "event" | "foreign" | "routine",
             ..,
         ] => Some(StatementKind::Schema(Vec::new())),
-        ["create" | "alter" | "drop", rest @ ..] => {
-            object(rest).then(|| StatementKind::Schema(Vec::new()))
+        ["create" | "alter" | "drop", ..] => {
+            let at = object(content, tokens)?;
+            let after = |word: &str| tokens.get(at + 1).is_some_and(|next| next.is(content, word));
+            let object = tokens.get(at)?;
+            let known = match () {
+                () if object.is(content, "event") => after("trigger"),
+                () if object.is(content, "foreign") => after("data"),
+                () => object.is_any(content, OBJECTS),
+            };
+            known.then(|| StatementKind::Schema(Vec::new()))
         }
         [first, ..] if OTHER.contains(first) => Some(StatementKind::Other),
         _ => None,
     }
 }
 
-/// Whether the words after CREATE name an object that is no table.
-fn object(words: &[&str]) -> bool {
-    let kind = words.iter().find(|word| {
-        !matches!(
-            **word,
-            "or" | "replace"
-                | "temp"
-                | "temporary"
-                | "algorithm"
-                | "definer"
-                | "sql"
-                | "unlogged"
-                | "trusted"
-                | "global"
-                | "local"
-        )
-    });
-    match kind {
-        Some(&"event") => words.contains(&"trigger"),
-        Some(&"foreign") => words.contains(&"data"),
-        Some(kind) => OBJECTS.contains(kind),
-        None => false,
+/// Words between CREATE, ALTER or DROP and the word that says what is made.
+const MODIFIERS: &[&str] = &[
+    "or",
+    "replace",
+    "alter",
+    "temp",
+    "temporary",
+    "unlogged",
+    "trusted",
+    "procedural",
+    "constraint",
+    "global",
+    "local",
+    "editionable",
+    "noneditionable",
+];
+
+/// Where the one word stands that says what CREATE, ALTER or DROP is about (`table`, `function`).
+pub(super) fn object(content: &str, tokens: &[Token]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(token) = tokens.get(at) {
+        if token.is_any(content, &["definer", "algorithm"]) {
+            at = after_setting(content, tokens, at + 1);
+        } else if token.is(content, "sql") {
+            // MySQL's `SQL SECURITY INVOKER`.
+            at += 3;
+        } else if token.is_any(content, MODIFIERS) {
+            at += 1;
+        } else {
+            return (token.kind == TokenKind::Word).then_some(at);
+        }
     }
+    None
+}
+
+/// Where the word stands by which CREATE makes something that has a body of statements.
+pub(super) fn makes_routine(content: &str, tokens: &[Token]) -> Option<usize> {
+    if !tokens.first()?.is(content, "create") {
+        return None;
+    }
+    let at = object(content, tokens)?;
+    let routines = ["function", "procedure", "trigger", "event"];
+    tokens.get(at)?.is_any(content, &routines).then_some(at)
+}
+
+/// Behind `= value` of an option: a word, or an account (`'app'@'%'`, `CURRENT_USER()`).
+fn after_setting(content: &str, tokens: &[Token], mut at: usize) -> usize {
+    let sign = |at: usize, sign: &str| tokens.get(at).is_some_and(|it| it.text(content) == sign);
+    if sign(at, "=") {
+        at += 1;
+    }
+    at += 1;
+    if sign(at, "@") {
+        at += 2;
+    } else if tokens.get(at).is_some_and(|host| host.text(content).starts_with('@')) {
+        at += 1;
+    }
+    if sign(at, "(") && sign(at + 1, ")") { at + 2 } else { at }
 }
 
 /// The names after `DROP TABLE` or `DROP INDEX`; of `table@index`, the index.

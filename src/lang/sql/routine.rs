@@ -23,27 +23,22 @@ pub(super) fn read(session: &mut Session<'_>, tokens: &[Token]) -> Option<Statem
         let body = session.body(tokens);
         return Some(session.statement(tokens, StatementKind::Compound(body), Fidelity::Parsed));
     }
-    if !first.is(content, "create") {
-        return None;
-    }
-    let what =
-        tokens.iter().take(10).take_while(|token| token.kind != TokenKind::Open).position(
-            |token| token.is_any(content, &["function", "procedure", "trigger", "event"]),
-        )?;
-    let name = tokens.iter().skip(what + 1).find_map(|token| {
-        let structural = token.is_any(content, &["if", "not", "exists"]);
-        head::name(content, token).filter(|_| !structural)
-    });
-    let name =
-        match tokens.iter().skip(what + 1).take(5).position(|token| token.kind == TokenKind::Dot) {
-            Some(dot) => {
-                tokens.get(what + 2 + dot).and_then(|token| head::name(content, token)).or(name)
-            }
-            None => name,
-        };
+    let what = head::makes_routine(content, tokens)?;
+    let name = name(content, tokens.get(what + 1..)?).unwrap_or_default();
     let body = session.body(tokens);
-    let change = SchemaChange::CreateFunction { name: name.unwrap_or_default(), body };
+    let change = SchemaChange::CreateFunction { name, body };
     Some(session.statement(tokens, StatementKind::Schema(vec![change]), Fidelity::Parsed))
+}
+
+/// The name of a routine, its schema left out.
+fn name(content: &str, tokens: &[Token]) -> Option<String> {
+    let structural = |token: &&Token| token.is_any(content, &["if", "not", "exists"]);
+    let mut parts = tokens.iter().skip_while(structural);
+    let mut name = head::name(content, parts.next()?)?;
+    while parts.next().is_some_and(|next| next.kind == TokenKind::Dot) {
+        name = head::name(content, parts.next()?)?;
+    }
+    Some(name)
 }
 
 impl Session<'_> {

@@ -3,6 +3,7 @@
 //! Knows what ends a statement in migrations of every common tool: `;`, DELIMITER, GO, goose's
 //! StatementBegin/End; bodies of triggers and procedures stay whole; the down half is left out.
 
+use super::head;
 use super::token::{Token, TokenKind};
 
 /// One statement: its tokens, comments and meta lines left out; never empty.
@@ -136,12 +137,7 @@ impl Splitter<'_> {
     }
 
     fn is_routine(&self) -> bool {
-        let head = self.current.get(..self.current.len().min(8)).unwrap_or(&[]);
-        head.first().is_some_and(|token| token.is(self.content, "create"))
-            && head.iter().any(|token| {
-                token.is_any(self.content, &["trigger", "procedure", "function", "event"])
-            })
-            && !self.dollar
+        !self.dollar && head::makes_routine(self.content, &self.current).is_some()
     }
 }
 

@@ -248,6 +248,41 @@ fn bodies_are_opened() {
 }
 
 #[test]
+fn a_table_or_index_may_bear_the_name_of_a_routine() {
+    let sql = "CREATE TABLE event (id int); CREATE TABLE IF NOT EXISTS function (id int); CREATE UNIQUE INDEX u ON trigger (a); CREATE TEMPORARY TABLE procedure (id int);";
+    let all = changes(sql, Dialect::Postgres);
+    let names: Vec<&str> =
+        all.iter()
+            .map(|change| match change {
+                SchemaChange::CreateTable { table, .. }
+                | SchemaChange::CreateIndex { table, .. } => table.name.as_str(),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+    assert_eq!(names, ["event", "function", "trigger", "procedure"]);
+}
+
+#[test]
+fn a_routine_is_known_behind_what_stands_before_its_word() {
+    for head in [
+        "CREATE OR REPLACE FUNCTION s.f(a b.c)",
+        "CREATE DEFINER=`app`@`%` PROCEDURE f()",
+        "CREATE DEFINER = 'app'@'localhost' SQL SECURITY INVOKER FUNCTION IF NOT EXISTS f()",
+        "CREATE DEFINER = CURRENT_USER() EVENT f ON SCHEDULE EVERY 1 DAY DO",
+        "CREATE CONSTRAINT TRIGGER f",
+    ] {
+        let sql = format!("{head} BEGIN UPDATE t SET n = 1 WHERE id = 2; DELETE FROM t; END");
+        for dialect in [Dialect::MySql, Dialect::Generic] {
+            let all = changes(&sql, dialect);
+            let [SchemaChange::CreateFunction { name, body }] = all.as_slice() else {
+                panic!("{sql}: {all:?}")
+            };
+            assert_eq!((name.as_str(), body.len()), ("f", 2), "{sql}");
+        }
+    }
+}
+
+#[test]
 fn do_blocks_change_the_schema() {
     let sql = "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conname = 'c') THEN ALTER TABLE a ADD CONSTRAINT c CHECK (n >= 0); END IF; END $$;";
     let StatementKind::Compound(parts) = one(sql) else { panic!() };
