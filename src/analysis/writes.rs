@@ -73,8 +73,8 @@ impl Analysis<'_> {
         call: &SqlCall,
         statement: &Statement,
     ) -> Option<GuardedWrite> {
-        let (_, _, returns) = written(statement)?;
-        self.count_is_lost(effect, call, returns).then(|| self.judged(effect, call, statement))?
+        let lost = writes(statement) && self.count_is_lost(effect, call, statement.gives_rows());
+        lost.then(|| self.judged(effect, call, statement))?
     }
 
     /// What is wrong where a function gives back the count of a guarded write, or what it says, and
@@ -86,9 +86,9 @@ impl Analysis<'_> {
         call: &SqlCall,
         statement: &Statement,
     ) -> Option<(GuardedWrite, Vec<Site>)> {
-        let (_, _, returns) = written(statement)?;
-        if matches!(call.zero_rows, ZeroRows::Error | ZeroRows::Lost)
-            || matches!(call.zero_rows, ZeroRows::Rows) && !returns
+        if !writes(statement)
+            || matches!(call.zero_rows, ZeroRows::Error | ZeroRows::Lost)
+            || matches!(call.zero_rows, ZeroRows::Rows) && !statement.gives_rows()
         {
             return None;
         }
@@ -114,14 +114,23 @@ impl Analysis<'_> {
         Some((write, dropping))
     }
 
-    /// What a write whose count is lost means.
+    /// What a write whose count is lost means: its first part that has a guard.
     fn judged(
         &self,
         effect: &Effect,
         call: &SqlCall,
         statement: &Statement,
     ) -> Option<GuardedWrite> {
-        let (verb, name, _) = written(statement)?;
+        statement.parts().iter().find_map(|part| self.judged_part(effect, call, part))
+    }
+
+    fn judged_part(
+        &self,
+        effect: &Effect,
+        call: &SqlCall,
+        statement: &Statement,
+    ) -> Option<GuardedWrite> {
+        let (verb, name) = written(statement)?;
         if self.owned_by_transaction(effect, call, name) {
             return None;
         }
@@ -176,13 +185,15 @@ impl Analysis<'_> {
             let crate::ir::effect::EffectKind::Sql(earlier) = &other.kind else { return false };
             let same = earlier.executor_value.map(|it| self.program.source_of(other.site.body, it));
             same == Some((body, executor))
-                && earlier.statements.iter().any(|statement| match &statement.kind {
-                    StatementKind::Insert(insert) => insert.table.name == table.name,
-                    StatementKind::Select(select) => {
-                        select.lock.is_some_and(|lock| lock.exclusive)
-                            && select.tables.iter().any(|it| it.name == table.name)
+                && earlier.statements.iter().flat_map(|it| it.parts()).any(|part| {
+                    match &part.kind {
+                        StatementKind::Insert(insert) => insert.table.name == table.name,
+                        StatementKind::Select(select) => {
+                            select.lock.is_some_and(|lock| lock.exclusive)
+                                && select.tables.iter().any(|it| it.name == table.name)
+                        }
+                        _ => false,
                     }
-                    _ => false,
                 })
         })
     }
@@ -220,17 +231,18 @@ fn only_key(insert: &Insert) -> bool {
     (1..=2).contains(&insert.columns.len())
 }
 
-/// The verb, table and whether rows come back.
-fn written(statement: &Statement) -> Option<(&'static str, &TableName, bool)> {
+/// Whether a part of a statement is a write that may miss.
+fn writes(statement: &Statement) -> bool {
+    statement.parts().iter().any(|part| written(part).is_some())
+}
+
+/// The verb and table of a write that may miss.
+fn written(statement: &Statement) -> Option<(&'static str, &TableName)> {
     match &statement.kind {
-        StatementKind::Update(update) => {
-            Some(("UPDATE", &update.table, !update.returning.is_empty()))
-        }
-        StatementKind::Delete(delete) => {
-            Some(("DELETE", &delete.table, !delete.returning.is_empty()))
-        }
+        StatementKind::Update(update) => Some(("UPDATE", &update.table)),
+        StatementKind::Delete(delete) => Some(("DELETE", &delete.table)),
         StatementKind::Insert(insert) if insert.on_conflict.is_some() => {
-            Some(("INSERT", &insert.table, !insert.returning.is_empty()))
+            Some(("INSERT", &insert.table))
         }
         _ => None,
     }

@@ -4,6 +4,10 @@
 
 use crate::source::Span;
 
+mod schema;
+
+pub use schema::{Column, Constraint, ConstraintKind, SchemaChange};
+
 /// How a statement was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fidelity {
@@ -28,12 +32,35 @@ pub struct Statement {
     pub fidelity: Fidelity,
 }
 
+impl Statement {
+    /// The parts of a statement that writes in several, else the statement itself.
+    #[must_use]
+    pub fn parts(&self) -> &[Self] {
+        match &self.kind {
+            StatementKind::Several(parts) => parts,
+            _ => std::slice::from_ref(self),
+        }
+    }
+
+    /// Whether rows come back.
+    #[must_use]
+    pub fn gives_rows(&self) -> bool {
+        match self.parts().last().map(|last| &last.kind) {
+            Some(StatementKind::Select(_)) => true,
+            Some(StatementKind::Insert(insert)) => !insert.returning.is_empty(),
+            Some(StatementKind::Update(update)) => !update.returning.is_empty(),
+            Some(StatementKind::Delete(delete)) => !delete.returning.is_empty(),
+            _ => false,
+        }
+    }
+}
+
 /// What a statement does.
 #[derive(Clone, Debug)]
 pub enum StatementKind {
     /// SELECT, or a WITH whose parts only read.
     Select(Select),
-    /// INSERT, REPLACE, MERGE.
+    /// INSERT, REPLACE.
     Insert(Insert),
     /// UPDATE.
     Update(Update),
@@ -49,8 +76,12 @@ pub enum StatementKind {
     Rollback,
     /// LOCK TABLE, advisory locks, SET, COMMENT, GRANT and everything else.
     Other,
-    /// Statements inside a function body, DO block or writing CTE, in order.
+    /// Statements inside a function body or DO block, in order.
     Compound(Vec<Statement>),
+    /// One statement that writes in several parts: the writes of its CTEs and then what it does
+    /// itself, or what MERGE does in each case. What comes back (rows, a count) is the last part's,
+    /// which other parts decide, too.
+    Several(Vec<Statement>),
     /// A condition that a procedure tests (`IF … THEN`, `WHILE`): its conjuncts. The columns named
     /// are the procedure's variables.
     Test(Vec<Predicate>),
@@ -78,8 +109,6 @@ pub struct Select {
     pub lock: Option<RowLock>,
     /// Functions called in it (`pg_try_advisory_lock`, `nextval`).
     pub functions: Vec<String>,
-    /// Whether a CTE of it writes: those statements, in order.
-    pub writes: Vec<Statement>,
     /// Whether it has LIMIT.
     pub limited: bool,
     /// Variables of a procedure that take the result (`SELECT … INTO v`).
@@ -104,12 +133,8 @@ pub struct Insert {
     pub table: TableName,
     /// Columns, as listed.
     pub columns: Vec<String>,
-    /// Values of the first row.
-    pub values: Vec<Expression>,
     /// ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE.
     pub on_conflict: Option<OnConflict>,
-    /// Columns of `ON CONFLICT (…)`; empty when not said.
-    pub conflict_columns: Vec<String>,
     /// Columns given back.
     pub returning: Vec<String>,
 }
@@ -318,177 +343,4 @@ impl PredicateKind {
             Self::Other(names) => names.iter().map(String::as_str).collect(),
         }
     }
-}
-
-/// A change of the schema.
-#[derive(Clone, Debug)]
-pub enum SchemaChange {
-    /// CREATE TABLE.
-    CreateTable {
-        /// Which.
-        table: TableName,
-        /// IF NOT EXISTS.
-        if_not_exists: bool,
-        /// Columns.
-        columns: Vec<Column>,
-        /// Table constraints.
-        constraints: Vec<Constraint>,
-        /// LIKE, INHERITS, PARTITION OF: columns come from there too.
-        like: Option<TableName>,
-    },
-    /// DROP TABLE.
-    DropTable {
-        /// Which.
-        table: TableName,
-    },
-    /// RENAME TO.
-    RenameTable {
-        /// Old name.
-        table: TableName,
-        /// New name.
-        to: String,
-    },
-    /// ADD COLUMN.
-    AddColumn {
-        /// Of which table.
-        table: TableName,
-        /// The column.
-        column: Column,
-    },
-    /// DROP COLUMN.
-    DropColumn {
-        /// Of which table.
-        table: TableName,
-        /// Its name.
-        column: String,
-    },
-    /// RENAME COLUMN.
-    RenameColumn {
-        /// Of which table.
-        table: TableName,
-        /// Old name.
-        column: String,
-        /// New name.
-        to: String,
-    },
-    /// ALTER COLUMN: type, default, nullability; `None` leaves as it is.
-    AlterColumn {
-        /// Of which table.
-        table: TableName,
-        /// Its name.
-        column: String,
-        /// New type.
-        ty: Option<String>,
-        /// SET NOT NULL or DROP NOT NULL.
-        not_null: Option<bool>,
-        /// SET DEFAULT or DROP DEFAULT.
-        default: Option<bool>,
-    },
-    /// ADD CONSTRAINT.
-    AddConstraint {
-        /// Of which table.
-        table: TableName,
-        /// The constraint.
-        constraint: Constraint,
-    },
-    /// DROP CONSTRAINT.
-    DropConstraint {
-        /// Of which table.
-        table: TableName,
-        /// Its name.
-        name: String,
-    },
-    /// VALIDATE CONSTRAINT.
-    ValidateConstraint {
-        /// Of which table.
-        table: TableName,
-        /// Its name.
-        name: String,
-    },
-    /// CREATE INDEX and CREATE UNIQUE INDEX.
-    CreateIndex {
-        /// Of which table.
-        table: TableName,
-        /// Its name.
-        name: Option<String>,
-        /// Plain columns; empty for one over an expression.
-        columns: Vec<String>,
-        /// UNIQUE.
-        unique: bool,
-        /// WHERE: it covers only some rows.
-        partial: bool,
-    },
-    /// DROP INDEX.
-    DropIndex {
-        /// Its name.
-        name: String,
-    },
-    /// CREATE FUNCTION or PROCEDURE: its statements.
-    CreateFunction {
-        /// Its name.
-        name: String,
-        /// Statements of its body, in order.
-        body: Vec<Statement>,
-    },
-}
-
-/// A column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// Its type, lower case, as written (`bigint`, `numeric(10,2)`).
-    pub ty: String,
-    /// NOT NULL or primary key.
-    pub not_null: bool,
-    /// Whether it has a default (identity, serial, generated count).
-    pub default: bool,
-    /// PRIMARY KEY on the column.
-    pub primary_key: bool,
-    /// UNIQUE on the column.
-    pub unique: bool,
-    /// CHECK on the column: its text.
-    pub check: Option<String>,
-    /// REFERENCES.
-    pub references: Option<TableName>,
-    /// Where.
-    pub span: Span,
-}
-
-/// A table constraint.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constraint {
-    /// Its name.
-    pub name: Option<String>,
-    /// What it demands.
-    pub kind: ConstraintKind,
-    /// Where.
-    pub span: Span,
-}
-
-/// What a constraint demands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConstraintKind {
-    /// PRIMARY KEY.
-    PrimaryKey(Vec<String>),
-    /// UNIQUE.
-    Unique(Vec<String>),
-    /// UNIQUE or PRIMARY KEY USING INDEX.
-    UsingIndex(String),
-    /// CHECK: its text, and whether it is NOT VALID.
-    Check {
-        /// The condition's text.
-        text: String,
-        /// NOT VALID.
-        not_valid: bool,
-    },
-    /// FOREIGN KEY.
-    ForeignKey {
-        /// Columns.
-        columns: Vec<String>,
-        /// The table referred to.
-        references: TableName,
-    },
-    /// EXCLUDE and others.
-    Other,
 }

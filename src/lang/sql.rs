@@ -12,6 +12,7 @@ mod definition;
 mod dialect;
 mod expression;
 mod head;
+mod merge;
 mod migration;
 mod normalise;
 mod offline;

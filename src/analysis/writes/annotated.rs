@@ -49,10 +49,12 @@ impl Analysis<'_> {
     }
 
     fn annotated_write(&self, statement: &Statement, path: &str) -> Option<GuardedWrite> {
-        let (verb, name, _) = written(statement)?;
-        let guard = row_guard(statement, self.schemas.table(name, path), &self.words)?;
-        (guard.guard.weight() == Weight::Full)
-            .then(|| GuardedWrite::new(verb, &guard, Confidence::High))
+        statement.parts().iter().find_map(|part| {
+            let (verb, name) = written(part)?;
+            let guard = row_guard(part, self.schemas.table(name, path), &self.words)?;
+            (guard.guard.weight() == Weight::Full)
+                .then(|| GuardedWrite::new(verb, &guard, Confidence::High))
+        })
     }
 }
 

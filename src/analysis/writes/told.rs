@@ -59,7 +59,7 @@ impl Analysis<'_> {
             let EffectKind::Sql(later) = &other.kind else { return false };
             other.site != effect.site
                 && comes_after(self.program, effect.site, other.site)
-                && later.statements.iter().any(|statement| match &statement.kind {
+                && later.statements.iter().flat_map(|it| it.parts()).any(|part| match &part.kind {
                     StatementKind::Select(select) => {
                         select.tables.iter().any(|read| read.name == table)
                             && select.predicates.iter().any(|part| self.is_stamp(part, sets))

@@ -1,13 +1,14 @@
 //! SELECT, INSERT, UPDATE and DELETE of the parser to `ir` statements.
 
 use sqlparser::ast::{
-    self, AssignmentTarget, ConflictTarget, FromTable, LockClause, LockType, NonBlock,
-    OnConflictAction, OnInsert, Query, SelectItem, SetExpr, SqliteOnConflict, TableFactor,
-    TableObject, TableWithJoins, UpdateTableFromKind,
+    self, AssignmentTarget, FromTable, LockClause, LockType, NonBlock, OnConflictAction, OnInsert,
+    Query, SelectItem, SetExpr, SqliteOnConflict, TableFactor, TableObject, TableWithJoins,
+    UpdateTableFromKind,
 };
 
 use super::condition::predicates;
 use super::expression::{self, expression, last, name, table};
+use super::merge;
 use super::reader::Places;
 use crate::ir::sql::{
     Assignment, Delete, Expression, Insert, OnConflict, Predicate, PredicateKind, RowLock, Select,
@@ -96,6 +97,13 @@ pub(super) fn result_columns(items: &[SelectItem]) -> Vec<String> {
     names
 }
 
+/// The tables that a source of rows reads.
+pub(super) fn source(of: &TableFactor, places: Places<'_>) -> Vec<TableName> {
+    let mut found = Select::default();
+    factor(of, places, &mut found);
+    found.tables
+}
+
 fn tables_of(item: &TableWithJoins, places: Places<'_>, found: &mut Select) {
     factor(&item.relation, places, found);
     for join in &item.joins {
@@ -144,12 +152,11 @@ pub(super) fn statement(query: &Query, places: Places<'_>) -> StatementKind {
             }
         }
     }
-    let Some(mut main) = write(&query.body, places) else {
+    let mut main = write(&query.body, places).unwrap_or_else(|| {
         let mut found = select(query, places);
         found.functions = expression::functions(query);
-        found.writes = writes;
-        return StatementKind::Select(found);
-    };
+        StatementKind::Select(found)
+    });
     match &mut main {
         StatementKind::Update(update) => update.claims = update.claims.or(lock),
         StatementKind::Delete(delete) => delete.claims = delete.claims.or(lock),
@@ -159,7 +166,7 @@ pub(super) fn statement(query: &Query, places: Places<'_>) -> StatementKind {
         return main;
     }
     writes.push(places.part(main, ast::Spanned::span(query.body.as_ref())));
-    StatementKind::Compound(writes)
+    StatementKind::Several(writes)
 }
 
 fn write(body: &SetExpr, places: Places<'_>) -> Option<StatementKind> {
@@ -167,18 +174,19 @@ fn write(body: &SetExpr, places: Places<'_>) -> Option<StatementKind> {
         SetExpr::Insert(ast::Statement::Insert(insert)) => Some(self::insert(insert, places)),
         SetExpr::Update(ast::Statement::Update(update)) => Some(self::update(update, places)),
         SetExpr::Delete(ast::Statement::Delete(delete)) => Some(self::delete(delete, places)),
+        SetExpr::Merge(ast::Statement::Merge(merge)) => Some(merge::merge(merge, places)),
         _ => None,
     }
 }
 
-fn returning(items: Option<&Vec<SelectItem>>) -> Vec<String> {
+pub(super) fn returning(items: Option<&Vec<SelectItem>>) -> Vec<String> {
     let Some(items) = items else { return Vec::new() };
     let names = result_columns(items);
     // `RETURNING 1` gives a row too.
     if names.is_empty() && !items.is_empty() { vec![String::new()] } else { names }
 }
 
-fn assignments(list: &[ast::Assignment]) -> Vec<Assignment> {
+pub(super) fn assignments(list: &[ast::Assignment]) -> Vec<Assignment> {
     let mut found = Vec::new();
     for assignment in list {
         match (&assignment.target, &assignment.value) {
@@ -296,78 +304,39 @@ pub(super) fn delete(delete: &ast::Delete, places: Places<'_>) -> StatementKind 
 /// INSERT and REPLACE.
 pub(super) fn insert(insert: &ast::Insert, places: Places<'_>) -> StatementKind {
     let mut columns: Vec<String> = insert.columns.iter().map(last).collect();
-    let mut values = Vec::new();
-    if let Some(source) = &insert.source {
-        match source.body.as_ref() {
-            SetExpr::Values(rows) => {
-                values = rows
-                    .rows
-                    .iter()
-                    .take(1)
-                    .flat_map(|row| row.content.iter().map(expression))
-                    .collect();
-            }
-            SetExpr::Select(select) => {
-                values = select.projection.iter().map(selected).collect();
-            }
-            _ => {}
-        }
-    }
-    for assignment in assignments(&insert.assignments) {
-        columns.push(assignment.column);
-        values.push(assignment.value);
-    }
-    let (on_conflict, conflict_columns) = on_conflict(insert, places);
+    columns.extend(assignments(&insert.assignments).into_iter().map(|set| set.column));
     StatementKind::Insert(Insert {
         table: match &insert.table {
             TableObject::TableName(name) => table(name),
             _ => TableName::default(),
         },
         columns,
-        values,
-        on_conflict,
-        conflict_columns,
+        on_conflict: on_conflict(insert, places),
         returning: returning(insert.returning.as_ref()),
     })
 }
 
-fn selected(item: &SelectItem) -> Expression {
-    match item {
-        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => expression(expr),
-        _ => Expression::Other(Vec::new()),
-    }
-}
-
-fn on_conflict(insert: &ast::Insert, places: Places<'_>) -> (Option<OnConflict>, Vec<String>) {
+fn on_conflict(insert: &ast::Insert, places: Places<'_>) -> Option<OnConflict> {
     match &insert.on {
-        Some(OnInsert::DuplicateKeyUpdate(list)) => (
-            Some(OnConflict::Update { sets: assignments(list), predicates: Vec::new() }),
-            Vec::new(),
-        ),
-        Some(OnInsert::OnConflict(conflict)) => {
-            let target = match &conflict.conflict_target {
-                Some(ConflictTarget::Columns { columns, .. }) => columns.iter().map(name).collect(),
-                _ => Vec::new(),
-            };
-            let action = match &conflict.action {
-                OnConflictAction::DoNothing => OnConflict::Nothing,
-                OnConflictAction::DoUpdate(update) => OnConflict::Update {
-                    sets: assignments(&update.assignments),
-                    predicates: update
-                        .selection
-                        .as_ref()
-                        .map(|expr| predicates(expr, places))
-                        .unwrap_or_default(),
-                },
-            };
-            (Some(action), target)
+        Some(OnInsert::DuplicateKeyUpdate(list)) => {
+            Some(OnConflict::Update { sets: assignments(list), predicates: Vec::new() })
         }
+        Some(OnInsert::OnConflict(conflict)) => Some(match &conflict.action {
+            OnConflictAction::DoNothing => OnConflict::Nothing,
+            OnConflictAction::DoUpdate(update) => {
+                let condition = update.selection.as_ref();
+                OnConflict::Update {
+                    sets: assignments(&update.assignments),
+                    predicates: condition.map(|it| predicates(it, places)).unwrap_or_default(),
+                }
+            }
+        }),
         _ if insert.ignore || matches!(insert.or, Some(SqliteOnConflict::Ignore)) => {
-            (Some(OnConflict::Nothing), Vec::new())
+            Some(OnConflict::Nothing)
         }
         _ if insert.replace_into || matches!(insert.or, Some(SqliteOnConflict::Replace)) => {
-            (Some(OnConflict::Update { sets: Vec::new(), predicates: Vec::new() }), Vec::new())
+            Some(OnConflict::Update { sets: Vec::new(), predicates: Vec::new() })
         }
-        _ => (None, Vec::new()),
+        _ => None,
     }
 }

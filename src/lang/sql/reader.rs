@@ -13,7 +13,7 @@ use sqlparser::tokenizer::{Location, Token as ParserToken};
 
 use super::normalise::{Normalised, Numbering, normalise};
 use super::token::{Token, TokenKind};
-use super::{Dialect, definition, head, query, recover, repair, routine, scan};
+use super::{Dialect, definition, head, merge, query, recover, repair, routine, scan};
 use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::sql::{Fidelity, Statement, StatementKind};
 use crate::ir::value::{HOLE, Text};
@@ -240,6 +240,7 @@ fn kind_of(tree: &Tree, places: Places<'_>) -> StatementKind {
         Tree::Update(update) => query::update(update, places),
         Tree::Delete(delete) => query::delete(delete, places),
         Tree::Insert(insert) => query::insert(insert, places),
+        Tree::Merge(merge) => merge::merge(merge, places),
         other => {
             definition::changes(other, places).map_or(StatementKind::Other, StatementKind::Schema)
         }

@@ -110,7 +110,6 @@ fn inserted(session: &Session<'_>, tokens: &[Token], normalised: &Normalised) ->
             predicates.iter_mut().for_each(|predicate| predicate.span = span);
         }
         insert.on_conflict = rest.on_conflict;
-        insert.conflict_columns = rest.conflict_columns;
         insert.returning = rest.returning;
     }
     Some(session.statement(tokens, StatementKind::Insert(insert), Fidelity::Recovered))

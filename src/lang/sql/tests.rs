@@ -108,22 +108,55 @@ fn a_claim_locks_rows_in_its_sub_select() {
     assert_eq!(update.others[0].name, "next");
 }
 
+fn parts(sql: &str) -> Vec<Statement> {
+    match one(sql) {
+        StatementKind::Several(parts) => parts,
+        other => panic!("one part: {other:?}"),
+    }
+}
+
 #[test]
-fn writes_in_ctes_are_kept() {
-    let kind =
-        one("WITH gone AS (DELETE FROM a WHERE id = $1 RETURNING id) SELECT count(*) FROM gone");
-    assert!(matches!(kind, StatementKind::Select(select) if select.writes.len() == 1));
-    let kind = one(
+fn writes_in_ctes_are_parts_of_the_statement() {
+    let sql = "WITH gone AS (DELETE FROM a WHERE id = $1 RETURNING id) SELECT count(*) FROM gone";
+    let read = parts(sql);
+    assert!(matches!(&read[0].kind, StatementKind::Delete(delete) if delete.table.name == "a"));
+    assert!(matches!(&read[1].kind, StatementKind::Select(_)));
+    let span = read[0].span;
+    let cte = "DELETE FROM a WHERE id = $1 RETURNING id";
+    assert_eq!(sql.get(span.start as usize..span.end as usize), Some(cte));
+    let read = parts(
         "WITH gone AS (DELETE FROM a WHERE id = $1 RETURNING id) INSERT INTO b SELECT id FROM gone",
     );
-    assert!(matches!(kind, StatementKind::Compound(parts) if parts.len() == 2));
+    assert!(matches!(&read[1].kind, StatementKind::Insert(_)));
+    let read = one("WITH new AS (SELECT 1) SELECT * FROM new");
+    assert!(matches!(read, StatementKind::Select(_)));
+}
+
+#[test]
+fn merge_is_what_it_does_in_each_case() {
+    let read = parts(
+        "MERGE INTO stock t USING delivery s ON t.sku = s.sku WHEN MATCHED AND t.version < s.version THEN UPDATE SET count = t.count + s.count WHEN NOT MATCHED THEN INSERT (sku, count) VALUES (s.sku, s.count)",
+    );
+    let [first, second] = read.as_slice() else { panic!("two: {read:?}") };
+    let StatementKind::Update(update) = &first.kind else { panic!("{first:?}") };
+    assert_eq!((update.table.name.as_str(), update.others[0].name.as_str()), ("stock", "delivery"));
+    assert_eq!(update.sets[0].column, "count");
+    assert_eq!(compare(&update.predicates[0].kind).0, "sku");
+    assert_eq!(compare(&update.predicates[1].kind).1, Comparison::Less);
+    let StatementKind::Insert(insert) = &second.kind else { panic!("{second:?}") };
+    assert_eq!((insert.table.name.as_str(), insert.columns.len()), ("stock", 2));
+    assert!(insert.on_conflict.is_none());
+    let read = parts(
+        "MERGE INTO seen t USING (SELECT $1 AS id) s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)",
+    );
+    let StatementKind::Insert(insert) = &read[0].kind else { panic!("{read:?}") };
+    assert!(matches!(insert.on_conflict, Some(OnConflict::Nothing)));
 }
 
 #[test]
 fn conflicts() {
     let sql = "INSERT INTO t (id, fence) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET fence = excluded.fence WHERE t.fence < excluded.fence";
     let insert = insert(sql);
-    assert_eq!(insert.conflict_columns, ["id"]);
     let Some(OnConflict::Update { sets, predicates }) = insert.on_conflict else {
         panic!("no update")
     };

@@ -239,7 +239,6 @@ struct Parts {
     sets: Vec<Assignment>,
     columns: Vec<String>,
     returning: Vec<String>,
-    conflict_columns: Vec<String>,
     on_conflict: Option<OnConflict>,
     lock: Option<RowLock>,
     limited: bool,
@@ -288,9 +287,6 @@ impl Parts {
                 into.extend(named);
             }
             ("limit", _) => self.limited = true,
-            ("on_conflict", Some(columns)) => {
-                self.conflict_columns.extend(reader.columns_of(&columns));
-            }
             ("do_update", _) => {
                 self.on_conflict =
                     Some(OnConflict::Update { sets: Vec::new(), predicates: Vec::new() });
@@ -327,10 +323,8 @@ impl Parts {
             }),
             Verb::Insert => StatementKind::Insert(Insert {
                 table,
-                columns: self.sets.iter().map(|set| set.column.clone()).collect(),
-                values: self.sets.into_iter().map(|set| set.value).collect(),
+                columns: self.sets.into_iter().map(|set| set.column).collect(),
                 on_conflict: self.on_conflict,
-                conflict_columns: self.conflict_columns,
                 returning: self.returning,
             }),
             Verb::Update => StatementKind::Update(Update {
