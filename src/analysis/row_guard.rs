@@ -218,6 +218,7 @@ fn settle(write: &Write<'_>, identity: &Identity<'_>, conditions: &mut [Conditio
             Role::Secret | Role::Once | Role::Alive if spends => Role::Spent,
             Role::Secret => Role::Key,
             Role::Once if write.claims() => Role::Owner,
+            Role::Forward if write.claims() => Role::OldValue,
             Role::Flag if !(identity.row && write.at_stake()) => Role::Already,
             role => role,
         };

@@ -3,16 +3,19 @@
 use super::Analysis;
 use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
+use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
-use crate::ir::effect::{Effect, Site, SqlCall, ZeroRows};
+use crate::ir::effect::{Effect, Executor, Site, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
 
 mod annotated;
+mod routine;
 mod told;
 
 pub use annotated::AnnotatedWrite;
+pub use routine::RoutineWrite;
 
 /// A guarded write whose count is dropped.
 #[derive(Clone, Debug)]
@@ -166,18 +169,44 @@ impl Analysis<'_> {
 
     /// Whether nothing looks at how many rows were hit.
     fn count_is_lost(&self, effect: &Effect, call: &SqlCall, returns: bool) -> bool {
-        match call.zero_rows {
+        let lost = match call.zero_rows {
             ZeroRows::Error => false,
             ZeroRows::Lost => true,
             // An empty reply tells only when the statement returns rows.
             ZeroRows::Rows if !returns => true,
             ZeroRows::Rows => presence_use(self.program, effect.site) == ResultUse::Dropped,
             _ => result_use(self.program, effect.site) == ResultUse::Dropped,
-        }
+        };
+        lost && !self.asked_of_connection(effect, call)
+    }
+
+    /// Whether the count is asked of the connection afterwards: `conn.changes()`,
+    /// `conn.affected_rows()`.
+    fn asked_of_connection(&self, effect: &Effect, call: &SqlCall) -> bool {
+        let program = self.program;
+        let (Some(own), Some(executor)) = (program.body(effect.site.body), call.executor_value)
+        else {
+            return false;
+        };
+        let executor = program.source_of(own.id, executor);
+        own.body.calls().any(|(_, op, asks)| {
+            let site = Site { body: own.id, op };
+            let counts = program
+                .targets(own.id, op)
+                .is_some_and(|it| it.apis.iter().any(|row| row.effect == ApiEffect::RowCount));
+            counts
+                && asks.receiver.is_some_and(|it| program.source_of(own.id, it) == executor)
+                && super::expiry::comes_after(program, effect.site, site)
+                && result_use(program, site) != ResultUse::Dropped
+        })
     }
 
     /// Whether the same transaction locked or inserted the row before: then it is there.
     fn owned_by_transaction(&self, effect: &Effect, call: &SqlCall, table: &TableName) -> bool {
+        if call.executor == Executor::Pool {
+            // Each statement is a transaction of its own: nothing of an earlier one holds.
+            return false;
+        }
         let Some(executor) = call.executor_value else { return false };
         let (body, executor) = self.program.source_of(effect.site.body, executor);
         let effects = self.program.effects(effect.site.body);
@@ -185,16 +214,11 @@ impl Analysis<'_> {
             let crate::ir::effect::EffectKind::Sql(earlier) = &other.kind else { return false };
             let same = earlier.executor_value.map(|it| self.program.source_of(other.site.body, it));
             same == Some((body, executor))
-                && earlier.statements.iter().flat_map(|it| it.parts()).any(|part| {
-                    match &part.kind {
-                        StatementKind::Insert(insert) => insert.table.name == table.name,
-                        StatementKind::Select(select) => {
-                            select.lock.is_some_and(|lock| lock.exclusive)
-                                && select.tables.iter().any(|it| it.name == table.name)
-                        }
-                        _ => false,
-                    }
-                })
+                && earlier
+                    .statements
+                    .iter()
+                    .flat_map(|it| it.parts())
+                    .any(|part| routine::owns(part, table))
         })
     }
 

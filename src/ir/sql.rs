@@ -85,6 +85,8 @@ pub enum StatementKind {
     /// A condition that a procedure tests (`IF … THEN`, `WHILE`): its conjuncts. The columns named
     /// are the procedure's variables.
     Test(Vec<Predicate>),
+    /// A procedure asks how many rows the statement before hit: `FOUND`, `ROW_COUNT`.
+    RowCount,
 }
 
 /// A table name.

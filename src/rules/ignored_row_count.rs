@@ -18,13 +18,16 @@ fn check(analysis: &Analysis, out: &mut Findings) {
             analysis.guarded_write_of_callee(effect, call, statement)
         {
             for site in calls {
-                report_caller(analysis, effect, statement, &write, site, out);
+                report_caller(analysis, statement, &write, site, out);
             }
         }
     }
 
     for found in analysis.annotated_writes() {
         report_annotated(&found, out);
+    }
+    for found in analysis.routine_writes() {
+        report_routine(&found, out);
     }
 }
 
@@ -48,7 +51,6 @@ fn message(guarded: &GuardedWrite) -> String {
 /// A call that drops what the function around the write says of it.
 fn report_caller(
     analysis: &Analysis,
-    effect: &Effect,
     statement: &Statement,
     guarded: &GuardedWrite,
     site: Site,
@@ -67,7 +69,7 @@ fn report_caller(
         .help(format!("look at what `{name}` gives back"))
         .subject(subject(statement))
         .function(analysis.function_name(site.body))
-        .step(effect.span, "the statement");
+        .step(statement.span, "the statement");
     if let Some(predicate) = guarded.predicate {
         finding = finding.step(predicate, REFUSAL);
     }
@@ -85,6 +87,21 @@ fn report_annotated(found: &AnnotatedWrite<'_>, out: &mut Findings) {
         .severity(found.write.severity)
         .confidence(found.write.confidence)
         .help(help)
+        .subject(subject(found.statement))
+        .function(Some(found.name.to_owned()));
+    if let Some(predicate) = found.write.predicate {
+        finding = finding.step(predicate, REFUSAL);
+    }
+    out.report(finding);
+}
+
+/// A statement of a stored function.
+fn report_routine(found: &RoutineWrite<'_>, out: &mut Findings) {
+    let mut finding = RULE
+        .finding(found.statement.span, message(&found.write))
+        .severity(found.write.severity)
+        .confidence(found.write.confidence)
+        .help("ask for the row count: `IF NOT FOUND THEN RAISE …`, or `GET DIAGNOSTICS n = ROW_COUNT`")
         .subject(subject(found.statement))
         .function(Some(found.name.to_owned()));
     if let Some(predicate) = found.write.predicate {

@@ -10,7 +10,7 @@ pub use crate::analysis::region::Region;
 pub use crate::analysis::result_use::{ResultUse, result_use};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredKey};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
-pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite};
+pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
 pub use crate::ir::effect::{

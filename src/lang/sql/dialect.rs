@@ -126,9 +126,16 @@ fn by_words(file: &SourceFile) -> Option<Dialect> {
     while !file.text.is_char_boundary(end) {
         end -= 1;
     }
-    let text = file.text.get(..end).unwrap_or("").to_ascii_lowercase();
-    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
     let sql = file.language == Language::Sql;
+    // Prose of comments says nothing of the dialect.
+    let said = |line: &str| !(sql && line.trim_start().starts_with("--"));
+    let text = file.text.get(..end).unwrap_or("");
+    let lines = text.lines().filter(|line| said(line)).map(|line| match line.split_once(" -- ") {
+        Some((code, _)) if sql => code,
+        _ => line,
+    });
+    let text = lines.collect::<Vec<_>>().join("\n").to_ascii_lowercase();
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
     if has(&["sqlitepool", "sqliteconnection", "rusqlite::"])
         || sql && has(&["autoincrement", "pragma ", "without rowid", "insert or "])
     {

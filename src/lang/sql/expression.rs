@@ -92,6 +92,10 @@ fn column(ident: &Ident) -> Expression {
         return Expression::Hole;
     }
     if ident.quote_style.is_none() {
+        // MySQL's names may begin with a dollar, so its parser takes `$1` for a column.
+        if let Some(number) = folded.strip_prefix('$').and_then(|it| it.parse::<u32>().ok()) {
+            return Expression::Placeholder(number.saturating_sub(1));
+        }
         match folded.as_str() {
             "current_timestamp" | "current_date" | "current_time" | "localtimestamp"
             | "current_user" => {

@@ -145,6 +145,23 @@ impl<'t> Walker<'_, 't, '_> {
 
     fn step(&mut self) {
         let at = self.at;
+        self.dispatch(at);
+        self.row_count(at, self.at);
+    }
+
+    /// `IF NOT FOUND`, `GET DIAGNOSTICS n = ROW_COUNT`, `RETURN FOUND`, `SELECT ROW_COUNT()`.
+    fn row_count(&mut self, from: usize, to: usize) {
+        let asks = ["found", "row_count", "rowcount", "@@rowcount"];
+        let to = to.min(self.tokens.len());
+        if (from..to).any(|index| self.is(index, &asks))
+            && let Some(tokens) = self.tokens.get(from..to)
+        {
+            let asked = self.session.statement(tokens, StatementKind::RowCount, Fidelity::Parsed);
+            self.found.push(asked);
+        }
+    }
+
+    fn dispatch(&mut self, at: usize) {
         if self.is(at, &["if", "elsif", "elseif", "while", "until"]) {
             let end = self.before(&["then", "loop", "do", "end"]);
             self.test(at + 1, end);

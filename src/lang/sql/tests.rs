@@ -202,6 +202,8 @@ fn mysql_updates() {
         (update.table.name.as_str(), update.others[0].name.as_str(), update.limited),
         ("a", "b", true)
     );
+    let PredicateKind::Compare { value, .. } = &update.predicates[0].kind else { panic!() };
+    assert_eq!(*value, Expression::Placeholder(0));
 }
 
 #[test]
@@ -263,7 +265,7 @@ fn bodies_are_opened() {
     let changes = changes(sql, Dialect::Postgres);
     let SchemaChange::CreateFunction { name, body } = &changes[0] else { panic!() };
     assert_eq!(name, "f");
-    assert_eq!(body.len(), 4);
+    assert_eq!(body.len(), 5);
     let StatementKind::Select(select) = &body[0].kind else { panic!() };
     assert_eq!(select.into, ["v"]);
     assert!(select.lock.is_some());
@@ -278,6 +280,7 @@ fn bodies_are_opened() {
         sql.get(span.start as usize..span.end as usize),
         Some("UPDATE t SET fence = p WHERE id = p")
     );
+    assert!(matches!(body[4].kind, StatementKind::RowCount), "RETURN FOUND");
 }
 
 #[test]

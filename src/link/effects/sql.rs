@@ -100,7 +100,7 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
     };
     let effect = Effect {
         site: run.site,
-        span: found.span.unwrap_or(call.name_span),
+        span: found.span.filter(|text| written_here(context, *text)).unwrap_or(call.name_span),
         client: api.library.clone(),
         api: api.id.clone(),
         kind: EffectKind::Sql(sql),
@@ -108,6 +108,19 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         reply_type: context.reply_type(run.reply),
     };
     out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+}
+
+/// Whether a statement is written in the function that runs it. A constant, a file or another
+/// function's text may be run from many places, and then the place is the call.
+fn written_here(context: &Context<'_>, text: Span) -> bool {
+    let mut at = context.program.body(context.id);
+    while let Some(own) = at {
+        if own.body.span.covers(text) {
+            return true;
+        }
+        at = own.parent.and_then(|parent| context.program.body(parent));
+    }
+    false
 }
 
 /// The dialect: as the settings say, else as the library or the connection's type says.
