@@ -5,6 +5,7 @@
 //! not resolved it escapes, and claims end there.
 
 pub mod callgraph;
+pub mod duration;
 pub mod expiry;
 pub mod guard;
 pub mod identity;
@@ -14,6 +15,7 @@ pub mod lock_words;
 pub mod outcome;
 pub mod personal;
 pub mod reach;
+pub mod record;
 pub mod region;
 pub mod result_use;
 pub mod row_guard;

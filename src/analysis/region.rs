@@ -30,6 +30,14 @@ pub struct AcquirePoint {
     pub won: Abstract,
 }
 
+impl AcquirePoint {
+    /// The way from the operation down to the acquire, both included.
+    #[must_use]
+    pub fn way(&self) -> Vec<Site> {
+        std::iter::once(self.site).chain(self.chain.iter().copied()).collect()
+    }
+}
+
 /// A lease region in one body.
 #[derive(Clone, Debug)]
 pub struct Region {

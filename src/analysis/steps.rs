@@ -1,12 +1,13 @@
 //! The steps of a finding: from the first call to the command at fault, across files.
 
 use super::Analysis;
+use super::callgraph::call_site;
 use super::identity::Identified;
 use super::lease::KeyUse;
 use super::slots::ClusterUse;
 use crate::catalog::redis::Access;
 use crate::finding::Step;
-use crate::ir::effect::{BodyId, EffectKind, Expiry, Key, RedisCommand, Site};
+use crate::ir::effect::{BodyId, Key, RedisCommand, Site};
 
 impl Analysis<'_> {
     /// A step at an operation; `None` when it has no place.
@@ -75,30 +76,15 @@ impl Analysis<'_> {
     /// The key of a use as seen through a chain of calls, quoted.
     #[must_use]
     pub fn key_at(&self, key_use: &KeyUse, chain: &[Site]) -> Option<String> {
-        let calls: Vec<Site> =
-            chain.iter().map(|site| super::callgraph::call_site(self.program, *site)).collect();
-        let through = key_use.identities.iter().filter(|one| {
-            one.template.has_literal()
-                && one
-                    .via
-                    .iter()
-                    .any(|site| calls.contains(&super::callgraph::call_site(self.program, *site)))
-        });
-        let best = through.max_by_key(|one| one.via.len())?;
+        let calls: Vec<Site> = chain.iter().map(|site| call_site(self.program, *site)).collect();
+        let shared = |one: &Identified| {
+            let via = one.via.iter();
+            via.filter(|site| calls.contains(&call_site(self.program, **site))).count()
+        };
+        let named = key_use.identities.iter().filter(|one| one.template.has_literal());
+        let through = named.filter(|one| shared(one) > 0);
+        let best = through.max_by_key(|one| (shared(one), std::cmp::Reverse(one.via.len())))?;
         Some(format!("`{}`", best.template))
-    }
-
-    /// The lease time of an acquire in milliseconds, when constant.
-    #[must_use]
-    pub fn lease_milliseconds(&self, acquire: &KeyUse) -> Option<u64> {
-        match &self.effect_of(acquire)?.kind {
-            EffectKind::Redis(command) => match command.expiry {
-                Expiry::Set { milliseconds, .. } => milliseconds,
-                _ => None,
-            },
-            EffectKind::Lease(call) => call.lease_milliseconds,
-            _ => None,
-        }
     }
 
     /// A call that invokes a script.

@@ -70,6 +70,11 @@ pub enum EffectKind {
         /// How long, when constant.
         milliseconds: Option<u64>,
     },
+    /// A future is given a time to end in, and dropped when it has not (`timeout(d, future)`).
+    TimeLimit {
+        /// How long, when constant.
+        milliseconds: Option<u64>,
+    },
     /// A log or trace line.
     Log {
         /// What it prints.

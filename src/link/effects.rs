@@ -169,6 +169,9 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
         // Builders of a cloud's interface: the end of the chain publishes.
         ApiEffect::Publish if row.library == "aws-sdk" => {}
         ApiEffect::Publish => other::publish(context, op, call, row, out),
+        ApiEffect::Modifier if row.argument("body").is_some() => {
+            other::time_limit(context, op, call, row, out);
+        }
         ApiEffect::Sleep => other::sleep(context, op, call, row, out),
         ApiEffect::LogCall => other::log(context, op, call, row, out),
         ApiEffect::Spawn => other::spawn(context, op, call, row, out),

@@ -29,20 +29,15 @@ fn report(analysis: &Analysis, region: &Region, site: Site, reached: &Reached, o
     let EffectKind::External(call) = &effect.kind else { return };
     let Some(primary) = analysis.place(site) else { return };
     let key = analysis
-        .key_at(acquire, &region.point.chain)
+        .key_at(acquire, &region.point.way())
         .unwrap_or_else(|| key_name(analysis, acquire));
-    let lease = analysis.lease_milliseconds(acquire);
-    let unbounded = match (call.timeout, lease) {
-        (Timeout::None, _) => true,
-        (Timeout::Milliseconds(limit), Some(lease)) => limit >= lease,
-        _ => false,
-    };
-    let message = format!("the lease {key} is held across {}", describe(analysis, effect, call));
+    let safety = Safety::of(analysis, region, reached, call);
+    let message = format!("the lease {key} is held across {}", describe(effect, call));
     let mut finding = RULE
         .finding(primary, message)
-        .severity(if unbounded { Severity::Error } else { Severity::Warning })
+        .severity(safety.severity())
         .confidence(class.confidence)
-        .help(help(call, lease))
+        .help(safety.help(&effect.client))
         .subject(format!(
             "{key} {}",
             analysis.call_name(reached.target().unwrap_or(site)).unwrap_or_default()
@@ -65,10 +60,9 @@ fn report(analysis: &Analysis, region: &Region, site: Site, reached: &Reached, o
     out.report(finding);
 }
 
-fn describe(analysis: &Analysis, effect: &Effect, call: &ExternalCall) -> String {
+fn describe(effect: &Effect, call: &ExternalCall) -> String {
     let url = call.url.as_ref().filter(|url| url.has_literal()).map(|url| format!(" to `{url}`"));
     let method = call.method.as_deref().map(|method| format!("{method} ")).unwrap_or_default();
-    let _ = analysis;
     match call.protocol {
         Protocol::Http => format!("an HTTP {method}call{}", url.unwrap_or_default()),
         Protocol::Smtp => "sending mail".to_owned(),
@@ -76,26 +70,96 @@ fn describe(analysis: &Analysis, effect: &Effect, call: &ExternalCall) -> String
     }
 }
 
-/// Names what is missing of what makes such a call safe.
-fn help(call: &ExternalCall, lease: Option<u64>) -> String {
-    let mut missing: Vec<String> =
-        vec!["move the call before the acquire or after the release".to_owned()];
-    match (call.timeout, lease) {
-        (Timeout::Milliseconds(limit), Some(lease)) if limit >= lease => {
-            missing.push(format!("or give it a time limit below the lease (it has {limit} ms, the lease is {lease} ms)"));
+/// What makes a second holder's repetition of the call harmless.
+struct Safety {
+    /// Whether the call only reads: repeating it does nothing.
+    reads: bool,
+    /// Whether it carries an idempotency key.
+    idempotency_key: bool,
+    limit: CallLimit,
+    /// The lease's time in milliseconds, when constant.
+    lease: Option<u64>,
+    /// Whether something prolongs the lease.
+    renewed: bool,
+    /// Whether a row is committed before the call leaves.
+    recorded: bool,
+}
+
+impl Safety {
+    fn of(analysis: &Analysis, region: &Region, reached: &Reached, call: &ExternalCall) -> Self {
+        let lease = analysis.lease_milliseconds(&region.point);
+        Self {
+            reads: matches!(call.method.as_deref(), Some("GET" | "HEAD" | "OPTIONS")),
+            idempotency_key: call.idempotency_key,
+            limit: analysis.call_limit(reached, lease),
+            lease,
+            renewed: analysis.is_renewed(region),
+            recorded: analysis.recorded_before(&reached.chain),
         }
-        (Timeout::None | Timeout::Unknown, Some(lease)) => {
-            missing.push(format!("or give it a time limit below the lease of {lease} ms"));
-        }
-        (Timeout::None | Timeout::Unknown, None) => {
-            missing.push("or give it a time limit below the lease".to_owned());
-        }
-        _ => {}
     }
-    if !call.idempotency_key {
-        missing.push(
-            "send an idempotency key, and write down the attempt before it leaves".to_owned(),
-        );
+
+    fn severity(&self) -> Severity {
+        match self.limit {
+            CallLimit::None | CallLimit::Beyond(_) => Severity::Error,
+            CallLimit::Below if self.idempotency_key && self.recorded => Severity::Note,
+            CallLimit::Below | CallLimit::Unknown => Severity::Warning,
+        }
     }
-    missing.join("; ")
+
+    /// Names what is missing.
+    fn help(&self, client: &str) -> String {
+        let mut missing: Vec<String> = Vec::new();
+        if !self.idempotency_key && !self.reads {
+            missing.push(format!("an idempotency key ({})", key_words(client)));
+        }
+        let lease = self.lease.map(|lease| format!(" of {lease} ms")).unwrap_or_default();
+        let now = match self.limit {
+            CallLimit::Below => None,
+            CallLimit::None => Some("it has none".to_owned()),
+            CallLimit::Beyond(limit) => Some(format!("it has {limit} ms")),
+            CallLimit::Unknown => Some("none is seen".to_owned()),
+        };
+        if let Some(now) = now {
+            let words = limit_words(client);
+            missing.push(format!("a time limit below the lease{lease} ({now}; {words})"));
+        }
+        if !self.renewed {
+            missing.push("a renewal of the lease while it runs".to_owned());
+        }
+        if !self.recorded && !self.reads {
+            missing.push("a durable record of the attempt, committed before it leaves".to_owned());
+        }
+        let out = "move the call out of the section, before the acquire or after the release";
+        match missing.is_empty() {
+            true => out.to_owned(),
+            false => format!("{out}; to stay inside, it lacks {}", missing.join(", ")),
+        }
+    }
+}
+
+/// How a call of this client is given an idempotency key.
+fn key_words(client: &str) -> &'static str {
+    match client {
+        "tonic" => {
+            "`request.metadata_mut().insert(\"idempotency-key\", …)`, or a field of the message"
+        }
+        "async-stripe" => "`.customize().request_strategy(RequestStrategy::Idempotent(key))`",
+        "aws-sdk" => "the operation's client token, or `if_none_match(\"*\")` for an object",
+        "lettre" => "a `Message-ID` of the attempt's own, and a record of what was sent",
+        _ => "`.header(\"Idempotency-Key\", …)`, the same for every try",
+    }
+}
+
+/// How a call of this client is given a time limit.
+fn limit_words(client: &str) -> &'static str {
+    match client {
+        "reqwest" | "reqwest-middleware" | "awc" | "attohttpc" | "isahc" => {
+            "`.timeout(Duration::from_secs(…))` on the request"
+        }
+        "tonic" => "`request.set_timeout(Duration::from_secs(…))`",
+        "ureq" => "`.config().timeout_global(Some(Duration::from_secs(…))).build()`",
+        "aws-sdk" => "`TimeoutConfig::builder().operation_timeout(Duration::from_secs(…))`",
+        "lettre" => "`.timeout(Some(Duration::from_secs(…)))` on the transport's builder",
+        _ => "`tokio::time::timeout(Duration::from_secs(…), …)` around it",
+    }
 }

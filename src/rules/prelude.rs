@@ -1,6 +1,7 @@
 //! What nearly every rule file names. Rules see the analysis, `ir` and findings, nothing else.
 
 pub use crate::analysis::Analysis;
+pub use crate::analysis::duration::CallLimit;
 pub use crate::analysis::expiry::Omission;
 pub use crate::analysis::lease::{Action, KeyKind, KeyUse, OwnerProof};
 pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
@@ -14,7 +15,7 @@ pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
 pub use crate::ir::effect::{
-    Effect, EffectKind, Expiry, ExternalCall, Key, Protocol, RedisCommand, Site, Timeout,
+    Effect, EffectKind, Expiry, ExternalCall, Key, Protocol, RedisCommand, Site,
 };
 pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;

@@ -32,6 +32,10 @@ pub fn describe(effect: &Effect) -> String {
             Some(milliseconds) => format!("sleep {milliseconds} ms"),
             None => "sleep".to_owned(),
         },
+        EffectKind::TimeLimit { milliseconds } => match milliseconds {
+            Some(milliseconds) => format!("time limit {milliseconds} ms"),
+            None => "time limit".to_owned(),
+        },
         EffectKind::Log { values } => format!("log of {} values", values.len()),
         EffectKind::Spawn { body } => match body {
             Some(body) => format!("spawn body {}", body.0),

@@ -82,6 +82,22 @@ pub(super) fn sleep(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out
     push(context, op, call, api, EffectKind::Sleep { milliseconds }, out);
 }
 
+/// A time for a future to end in.
+pub(super) fn time_limit(
+    context: &Context<'_>,
+    op: OpId,
+    call: &Call,
+    api: &Api,
+    out: &mut Vec<Draft>,
+) {
+    let until = call.callee.name().is_some_and(|name| name.ends_with("_at"));
+    let given = api.argument("duration").and_then(|index| Context::argument(call, index));
+    let milliseconds = given.filter(|_| !until).and_then(|value| {
+        facts::milliseconds(context.program, context.id, value, ExpiryUnit::Milliseconds)
+    });
+    push(context, op, call, api, EffectKind::TimeLimit { milliseconds }, out);
+}
+
 /// A log line.
 pub(super) fn log(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out: &mut Vec<Draft>) {
     let values = call.arguments.iter().map(|argument| argument.value).collect();

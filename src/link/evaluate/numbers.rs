@@ -27,13 +27,34 @@ impl Program {
     #[must_use]
     pub fn milliseconds(&self, body: BodyId, value: ValueId, unit: ExpiryUnit) -> Option<u64> {
         let number = Evaluator::new(self).number(&Frame::root(body), value, 0)?;
-        let milliseconds = match (number, unit) {
-            (Number::Duration(milliseconds), _) => milliseconds,
-            (Number::Plain(seconds), ExpiryUnit::Seconds) => seconds * 1_000.0,
-            (Number::Plain(milliseconds), ExpiryUnit::Milliseconds) => milliseconds,
-            _ => return None,
-        };
-        in_range(milliseconds)
+        number.milliseconds(unit)
+    }
+
+    /// The same for a value of a body that is entered by these calls, outermost first: what they pass
+    /// counts.
+    #[must_use]
+    pub fn milliseconds_through(
+        &self,
+        calls: &[Site],
+        body: BodyId,
+        value: ValueId,
+        unit: ExpiryUnit,
+    ) -> Option<u64> {
+        let outermost = calls.first().map_or(body, |site| site.body);
+        let number = Evaluator::new(self).entered(calls, &Frame::root(outermost), (body, value))?;
+        number.milliseconds(unit)
+    }
+}
+
+impl Number {
+    /// The milliseconds it means where `unit` is expected.
+    fn milliseconds(self, unit: ExpiryUnit) -> Option<u64> {
+        match (self, unit) {
+            (Self::Duration(milliseconds), _) => in_range(milliseconds),
+            (Self::Plain(seconds), ExpiryUnit::Seconds) => in_range(seconds * 1_000.0),
+            (Self::Plain(milliseconds), ExpiryUnit::Milliseconds) => in_range(milliseconds),
+            _ => None,
+        }
     }
 }
 
@@ -55,6 +76,28 @@ impl Evaluator<'_> {
                 Some(number as i128)
             }
             _ => None,
+        }
+    }
+
+    /// A number of a body that is entered by these calls from the frame.
+    fn entered(
+        &mut self,
+        calls: &[Site],
+        frame: &Frame<'_>,
+        (body, value): (BodyId, ValueId),
+    ) -> Option<Number> {
+        let Some((site, deeper)) = calls.split_first() else {
+            return self.number(frame, value, 0);
+        };
+        let callee = deeper.first().map_or(body, |next| next.body);
+        let called = self.program.targets(site.body, site.op)?.bodies.contains(&callee);
+        let call = self.body_of(frame)?.call(site.op).filter(|_| called);
+        match call {
+            Some(call) => {
+                let (arguments, receiver) = super::calls::bind(self.program, callee, call);
+                self.entered(deeper, &frame.called(callee, receiver, &arguments), (body, value))
+            }
+            None => self.entered(deeper, &frame.nested(callee, &[]), (body, value)),
         }
     }
 

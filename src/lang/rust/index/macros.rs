@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 
 use super::walk::{Around, Walker};
+use crate::ir::index::{Import, Path};
 
 /// `static [ref] NAME: T = …;`
 struct LazyStatic {
@@ -28,6 +29,7 @@ impl Walker<'_> {
             "lazy_static" | "thread_local" => self.lazy_statics(call, around),
             "table" => self.table(call, attrs, around),
             "macro_rules" => {}
+            name if name.starts_with("include") => self.generated_items(call, around),
             _ => {
                 if !self.wrapped_items(call.tokens.clone(), around) {
                     self.conditional_items(call, around);
@@ -57,6 +59,18 @@ impl Walker<'_> {
             self.add_constant(&one.ident, &one.ty, &one.attrs, span, around);
             self.inside_expression(&one.value, value, around);
         }
+    }
+
+    /// `tonic::include_proto!("carrier")`: items that a build writes. Their text is out of sight; what
+    /// the module lacks comes from there, as from a library's glob.
+    fn generated_items(&mut self, call: &syn::Macro, around: &Around) {
+        let parts = call.path.segments.iter().map(|part| part.ident.to_string());
+        self.index.imports.push(Import {
+            scope: around.scope.clone(),
+            path: Path(parts.collect()),
+            name: "*".to_owned(),
+            public: true,
+        });
     }
 
     /// Items that a macro takes as they are (`cfg_rt! { … }`). Says whether there were any.
