@@ -180,12 +180,8 @@ pub fn call_site(program: &Program, site: Site) -> Site {
     Site { op, ..site }
 }
 
-/// The call an operation stands for: an await stands for the call that made its future.
+/// [`Body::call_behind`], as a function.
 #[must_use]
 pub fn call_behind(body: &Body, op: OpId) -> OpId {
-    let Some(OpKind::Await { value, .. }) = body.op(op).map(|op| &op.kind) else { return op };
-    match body.kind(body.peel(*value)) {
-        ValueKind::Result(call) => *call,
-        _ => op,
-    }
+    body.call_behind(op)
 }

@@ -17,8 +17,7 @@ impl Analysis<'_> {
             EffectKind::Redis(command) => match command.expiry {
                 Expiry::Set { milliseconds: Some(milliseconds), .. } => Some(milliseconds),
                 Expiry::Set { amount: Some(amount), unit, .. } => {
-                    let way = point.way().into_iter().map(|site| call_site(self.program, site));
-                    let way: Vec<Site> = way.collect();
+                    let way = point.way();
                     let (_, calls) = way.split_last()?;
                     self.program.milliseconds_through(calls, acquire.site.body, amount, unit)
                 }

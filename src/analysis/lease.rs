@@ -210,13 +210,13 @@ impl Leases {
         key_use.library || self.others(key_use, Action::Release).next().is_some()
     }
 
-    /// What the acquire's operation gives when it won.
+    /// What the acquire's operation gives when it won: a reply, wrapped as clients wrap it.
     #[must_use]
-    pub fn won(&self, key_use: &KeyUse) -> Abstract {
+    pub fn won(&self, program: &Program, key_use: &KeyUse) -> Abstract {
         let reply = if key_use.library { Abstract::Present } else { Abstract::Reply(true) };
-        match key_use.key.is_some() || key_use.library {
-            true => Abstract::Ok(Box::new(reply)),
-            false => Abstract::Unknown,
+        match program.in_script(key_use.site.body) {
+            true => reply,
+            false => Abstract::Ok(Box::new(reply)),
         }
     }
 

@@ -5,12 +5,18 @@
 //! is taken, and a walk that follows only possible edges is a walk over the runs in which the
 //! assumption holds. It never claims more than it knows: an undecided test leaves both edges open.
 
-use std::collections::BTreeSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
 use crate::ir::effect::BodyId;
-use crate::ir::value::{Adapter, Literal, Operator, Pattern, SUCCESS, ValueId, ValueKind};
+use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
 use crate::link::Program;
+
+mod compare;
+
+use compare::compare;
+pub use compare::matches;
 
 /// What is known of a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,16 +52,23 @@ pub struct Assumption<'p> {
     body: BodyId,
     op: OpId,
     result: Abstract,
+    /// Values of the body that were asked for; `Unknown` while one is being looked at (a loop).
+    known: RefCell<BTreeMap<ValueId, Abstract>>,
+    /// How many values the question at hand has looked at.
+    steps: Cell<usize>,
 }
 
 /// How deep values are followed.
 const DEEPEST: usize = 48;
+/// How many values one question looks at.
+const MOST_STEPS: usize = 4_000;
 
 impl<'p> Assumption<'p> {
     /// Assumes that the call at `op` gives `result`.
     #[must_use]
     pub fn new(program: &'p Program, body: BodyId, op: OpId, result: Abstract) -> Self {
-        Self { program, body, op, result }
+        let (known, steps) = (RefCell::default(), Cell::new(0));
+        Self { program, body, op, result, known, steps }
     }
 
     /// Whether a test holds; `None` when the assumption does not decide it.
@@ -121,6 +134,7 @@ impl<'p> Assumption<'p> {
     /// What a value of the body is.
     #[must_use]
     pub fn value(&self, body: &Body, value: ValueId) -> Abstract {
+        self.steps.set(0);
         self.value_within(body, value, &[], DEEPEST)
     }
 
@@ -133,6 +147,29 @@ impl<'p> Assumption<'p> {
         depth: usize,
     ) -> Abstract {
         let Some(depth) = depth.checked_sub(1) else { return Abstract::Unknown };
+        self.steps.set(self.steps.get() + 1);
+        if self.steps.get() > MOST_STEPS {
+            return Abstract::Unknown;
+        }
+        if !self.is_own(body) {
+            return self.value_of_kind(body, value, parameters, depth);
+        }
+        if let Some(known) = self.known.borrow().get(&value) {
+            return known.clone();
+        }
+        self.known.borrow_mut().insert(value, Abstract::Unknown);
+        let found = self.value_of_kind(body, value, parameters, depth);
+        self.known.borrow_mut().insert(value, found.clone());
+        found
+    }
+
+    fn value_of_kind(
+        &self,
+        body: &Body,
+        value: ValueId,
+        parameters: &[Abstract],
+        depth: usize,
+    ) -> Abstract {
         let inner = |value: ValueId| self.value_within(body, value, parameters, depth);
         match body.kind(value) {
             ValueKind::Result(op) if *op == self.op && self.is_own(body) => self.result.clone(),
@@ -142,7 +179,10 @@ impl<'p> Assumption<'p> {
             ValueKind::Literal(literal) => of_literal(literal),
             ValueKind::Path(path) => match path.last() {
                 Some("None") => Abstract::Nothing,
-                Some(name) => Abstract::Named(name.to_owned()),
+                Some(name) => match self.constant(body, value) {
+                    Some(number) => Abstract::Number(number),
+                    None => Abstract::Named(name.to_owned()),
+                },
                 None => Abstract::Unknown,
             },
             ValueKind::Awaited(value) | ValueKind::Converted { value, .. } => inner(*value),
@@ -182,6 +222,11 @@ impl<'p> Assumption<'p> {
             | ValueKind::ScriptArgument(_) => Abstract::Present,
             _ => Abstract::Unknown,
         }
+    }
+
+    /// The whole number that a constant of the program stands for.
+    fn constant(&self, body: &Body, value: ValueId) -> Option<i128> {
+        self.is_own(body).then(|| self.program.integer(self.body, value)).flatten()
     }
 
     fn is_own(&self, body: &Body) -> bool {
@@ -332,158 +377,5 @@ fn payload(value: Abstract, variant: &str) -> Abstract {
         (Abstract::Ok(inner), "Ok" | SUCCESS) | (Abstract::Some(inner), "Some" | SUCCESS) => *inner,
         (Abstract::Reply(true), "Some" | SUCCESS) => Abstract::Present,
         _ => Abstract::Unknown,
-    }
-}
-
-/// Whether a value matches a pattern; `None` when not known.
-#[must_use]
-pub fn matches(value: &Abstract, pattern: &Pattern) -> Option<bool> {
-    match pattern {
-        Pattern::Any => Some(true),
-        Pattern::Or(any) => {
-            let all: Vec<Option<bool>> =
-                any.iter().map(|pattern| matches(value, pattern)).collect();
-            if all.contains(&Some(true)) {
-                return Some(true);
-            }
-            all.iter().all(|one| *one == Some(false)).then_some(false)
-        }
-        Pattern::Literal(literal) => equal(value, &of_literal(literal)),
-        Pattern::Constant(path) => equal(value, &named(path.last()?)),
-        Pattern::Variant { path, fields } => {
-            matches_variant(value, path.last()?, fields.first().map(|(_, pattern)| pattern))
-        }
-        Pattern::Tuple(_) | Pattern::Other => None,
-    }
-}
-
-fn named(name: &str) -> Abstract {
-    if name == "None" { Abstract::Nothing } else { Abstract::Named(name.to_owned()) }
-}
-
-fn matches_variant(value: &Abstract, variant: &str, inside: Option<&Pattern>) -> Option<bool> {
-    let inside = |inner: &Abstract| inside.map_or(Some(true), |pattern| matches(inner, pattern));
-    match (variant, value) {
-        (_, Abstract::Unknown) => None,
-        ("Ok", Abstract::Ok(inner)) | ("Some", Abstract::Some(inner)) => inside(inner),
-        (SUCCESS, Abstract::Ok(_) | Abstract::Some(_)) => Some(true),
-        ("Err" | SUCCESS, Abstract::Err | Abstract::Nothing) => Some(variant == "Err"),
-        ("Ok", Abstract::Err) | ("Err", Abstract::Ok(_)) => Some(false),
-        ("Some", Abstract::Nothing) | ("None", Abstract::Some(_)) => Some(false),
-        ("None", Abstract::Nothing) => Some(true),
-        ("Some" | SUCCESS, Abstract::Reply(won)) => match won {
-            true => inside(&Abstract::Unknown),
-            false => Some(false),
-        },
-        ("None", Abstract::Reply(won)) => Some(!won),
-        (name, value) => equal(value, &Abstract::Named(name.to_owned())),
-    }
-}
-
-fn compare(operator: Operator, left: &Abstract, right: &Abstract) -> Abstract {
-    let equal = equal(left, right);
-    let result = match operator {
-        Operator::Equal => equal,
-        Operator::NotEqual => equal.map(|equal| !equal),
-        Operator::And => both(truth(left), truth(right)),
-        Operator::Or => both(truth(left).map(|t| !t), truth(right).map(|t| !t)).map(|t| !t),
-        _ => ordered(operator, left, right),
-    };
-    result.map_or(Abstract::Unknown, Abstract::Truth)
-}
-
-fn both(left: Option<bool>, right: Option<bool>) -> Option<bool> {
-    match (left, right) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    }
-}
-
-fn ordered(operator: Operator, left: &Abstract, right: &Abstract) -> Option<bool> {
-    let number = |value: &Abstract| match value {
-        Abstract::Number(number) => Some(*number),
-        Abstract::Reply(won) => Some(i128::from(*won)),
-        _ => None,
-    };
-    let (left, right) = (number(left)?, number(right)?);
-    match operator {
-        Operator::Less => Some(left < right),
-        Operator::LessOrEqual => Some(left <= right),
-        Operator::Greater => Some(left > right),
-        Operator::GreaterOrEqual => Some(left >= right),
-        _ => None,
-    }
-}
-
-/// Texts and names by which a reply says that it was won, and that it was lost.
-const WON: [&str; 4] = ["OK", "Okay", "ok", "Ok"];
-const LOST: [&str; 2] = ["Nil", "Null"];
-
-fn equal(left: &Abstract, right: &Abstract) -> Option<bool> {
-    match (left, right) {
-        // A reply that is not there is no text.
-        (Abstract::Reply(false), Abstract::Present)
-        | (Abstract::Present, Abstract::Reply(false)) => Some(false),
-        (Abstract::Unknown | Abstract::Present, _) | (_, Abstract::Unknown | Abstract::Present) => {
-            None
-        }
-        (Abstract::Reply(won), other) | (other, Abstract::Reply(won)) => reply_equal(*won, other),
-        (Abstract::Some(left), Abstract::Some(right))
-        | (Abstract::Ok(left), Abstract::Ok(right)) => equal(left, right),
-        (left, right) => Some(left == right),
-    }
-}
-
-fn reply_equal(won: bool, other: &Abstract) -> Option<bool> {
-    match other {
-        Abstract::Reply(other) | Abstract::Truth(other) => Some(won == *other),
-        Abstract::Number(1) => Some(won),
-        Abstract::Number(0) | Abstract::Nothing => Some(!won),
-        Abstract::Text(text) | Abstract::Named(text) if WON.contains(&text.as_str()) => Some(won),
-        Abstract::Named(text) if LOST.contains(&text.as_str()) => Some(!won),
-        Abstract::Some(inner) => match reply_equal(won, inner) {
-            Some(true) if won => Some(true),
-            _ if !won => Some(false),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ir::index::Path;
-
-    fn variant(name: &str, inside: Option<Pattern>) -> Pattern {
-        let fields = inside.into_iter().map(|pattern| ("0".to_owned(), pattern)).collect();
-        Pattern::Variant { path: Path::single(name), fields }
-    }
-
-    #[test]
-    fn a_won_reply_is_some_and_true_and_one_and_ok() {
-        let won = Abstract::Ok(Box::new(Abstract::Reply(true)));
-        let lost = Abstract::Ok(Box::new(Abstract::Reply(false)));
-        let some = variant("Ok", Some(variant("Some", Some(Pattern::Any))));
-        assert_eq!(matches(&won, &some), Some(true));
-        assert_eq!(matches(&lost, &some), Some(false));
-        let truth = variant("Ok", Some(Pattern::Literal(Literal::Boolean(true))));
-        assert_eq!(matches(&won, &truth), Some(true));
-        assert_eq!(matches(&lost, &truth), Some(false));
-        assert_eq!(equal(&Abstract::Reply(true), &Abstract::Number(1)), Some(true));
-        assert_eq!(equal(&Abstract::Reply(false), &Abstract::Text("OK".into())), Some(false));
-        // `Ok(_)` holds whoever won: the mistake of acquire-error-as-success.
-        assert_eq!(matches(&lost, &variant("Ok", Some(Pattern::Any))), Some(true));
-    }
-
-    #[test]
-    fn undecided_stays_open() {
-        assert_eq!(matches(&Abstract::Unknown, &variant("Some", None)), None);
-        assert_eq!(truth(&Abstract::Present), None);
-        assert_eq!(
-            join(Abstract::Nothing, Abstract::Some(Box::new(Abstract::Present))),
-            Abstract::Unknown
-        );
     }
 }

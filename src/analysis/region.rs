@@ -2,17 +2,18 @@
 //!
 //! A region starts at an acquire (a conditional command, a library's lock, or a call that hands a
 //! lease out) and holds every operation that can run while the acquire is won and before the lease
-//! is released. *Held* is may: one path is enough. A lease whose handle goes to a call that is not
-//! resolved escapes, and the region ends there.
+//! is released. *Held* is may: one path is enough; a call that releases on some path of its own counts
+//! as a release, for such a call asks itself what there is to release. A lease whose handle goes to a
+//! call that is not resolved escapes, and the region ends there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_behind};
 use super::identity::KeyIdentity;
-use super::lease::{Leases, UseId};
+use super::lease::{KeyKind, KeyUse, Leases, UseId};
 use super::outcome::{Abstract, Assumption};
 use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator};
-use crate::ir::effect::{BodyId, Site};
+use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::evaluate::workspace_type;
 use crate::link::{Program, TypeId};
@@ -99,17 +100,19 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// The acquires themselves, in reverse order (the worklist is a stack).
+    /// The acquires of leases, in reverse order (the worklist is a stack). A marker is not held.
     fn starts(&self) -> Vec<AcquirePoint> {
+        let is_lease =
+            |key_use: &KeyUse| key_use.library || self.leases.class(key_use).kind == KeyKind::Lease;
         let mut points: Vec<AcquirePoint> = self
             .leases
             .acquires()
-            .filter(|(_, key_use)| self.leases.is_released(key_use))
+            .filter(|(_, key_use)| is_lease(key_use) && self.leases.is_released(key_use))
             .map(|(id, key_use)| AcquirePoint {
                 site: key_use.site,
                 chain: Vec::new(),
                 acquire: id,
-                won: self.leases.won(key_use),
+                won: self.leases.won(self.program, key_use),
             })
             .collect();
         points.reverse();
@@ -284,33 +287,64 @@ impl Finder<'_> {
 
     /// The same acquire as the callers of its function see it.
     fn handed_up(&self, point: &AcquirePoint) -> Vec<AcquirePoint> {
-        let Some(own) = self.program.body(point.site.body) else { return Vec::new() };
-        let body = &own.body;
-        let Some((block, _)) = position(body, point.site.op) else { return Vec::new() };
-        let assumption = Assumption::new(
-            self.program,
-            own.id,
-            call_behind(body, point.site.op),
-            point.won.clone(),
-        );
-        let won = assumption.returned(block).unwrap_or(Abstract::Unknown);
-        let mut chain = vec![point.site];
-        chain.extend(point.chain.iter().copied());
-        // What a library runs (a handler given to a framework) runs some time, and gives its result
-        // to the library: only calls and awaits of the workspace hand a lease on.
-        let sites = self.graph.run_by(own.id).iter().copied().filter(|site| {
-            let waits = self.program.body(site.body).and_then(|it| it.body.op(site.op));
-            let targets = self.program.targets(site.body, site.op);
-            matches!(waits.map(|op| &op.kind), Some(OpKind::Await { .. }))
-                || targets.is_some_and(|targets| targets.bodies.contains(&own.id))
-        });
-        let up = sites.map(|site| AcquirePoint {
-            site,
-            chain: chain.clone(),
-            acquire: point.acquire,
-            won: won.clone(),
+        let id = point.site.body;
+        let mut way = vec![point.site];
+        way.extend(point.chain.iter().copied());
+        let up = self.graph.run_by(id).iter().filter_map(|site| {
+            let won = match self.invokes_script(*site, id) {
+                true => self.script_won(point)?,
+                false => self.hands_on(*site, id).then(|| self.returned(point, &point.won))??,
+            };
+            Some(AcquirePoint { site: *site, chain: way.clone(), acquire: point.acquire, won })
         });
         up.collect()
+    }
+
+    /// Whether an operation gives its own body what the callee returns. What a library runs (a handler
+    /// given to a framework) runs some time, and gives its result to the library: only calls and awaits
+    /// of the workspace hand a lease on.
+    fn hands_on(&self, site: Site, callee: BodyId) -> bool {
+        let waits = self.program.body(site.body).and_then(|it| it.body.op(site.op));
+        let targets = self.program.targets(site.body, site.op);
+        matches!(waits.map(|op| &op.kind), Some(OpKind::Await { .. }))
+            || targets.is_some_and(|targets| targets.bodies.contains(&callee))
+    }
+
+    /// Whether an operation has the server run a script.
+    fn invokes_script(&self, site: Site, script: BodyId) -> bool {
+        let mut effects = self.program.effects(site.body).iter();
+        effects.any(|effect| match &effect.kind {
+            EffectKind::Script(call) => effect.site == site && call.scripts.contains(&script),
+            _ => false,
+        })
+    }
+
+    /// What the acquire's function returns when the acquire gave `result`.
+    fn returned(&self, point: &AcquirePoint, result: &Abstract) -> Option<Abstract> {
+        let body = &self.program.body(point.site.body)?.body;
+        let (block, _) = position(body, point.site.op)?;
+        let op = call_behind(body, point.site.op);
+        let assumption = Assumption::new(self.program, point.site.body, op, result.clone());
+        Some(assumption.returned(block).unwrap_or(Abstract::Unknown))
+    }
+
+    /// What the client gets from a script in which the acquire was won; `None` where that is not told
+    /// from a script in which it was lost.
+    fn script_won(&self, point: &AcquirePoint) -> Option<Abstract> {
+        let won = self.returned(point, &point.won)?;
+        let lost = self.returned(point, &Abstract::Reply(false))?;
+        let reply = match (won, lost) {
+            (won, lost) if won == lost => return None,
+            (Abstract::Number(0), _) => Abstract::Number(0),
+            // The server makes 1 of true, and nothing of false. A fencing token is no 0.
+            (Abstract::Number(1) | Abstract::Truth(true), _)
+            | (_, Abstract::Nothing | Abstract::Truth(false) | Abstract::Number(0)) => {
+                Abstract::Reply(true)
+            }
+            (Abstract::Unknown, _) => return None,
+            (won, _) => won,
+        };
+        Some(Abstract::Ok(Box::new(reply)))
     }
 }
 

@@ -289,6 +289,16 @@ impl Body {
         }
     }
 
+    /// The call an operation stands for: an await stands for the call that made its future.
+    #[must_use]
+    pub fn call_behind(&self, op: OpId) -> OpId {
+        let Some(OpKind::Await { value, .. }) = self.op(op).map(|op| &op.kind) else { return op };
+        match self.kind(self.peel(*value)) {
+            ValueKind::Result(call) => *call,
+            _ => op,
+        }
+    }
+
     /// The block with this number.
     #[must_use]
     pub fn block(&self, id: BlockId) -> Option<&Block> {

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::catalog::{Api, ApiEffect};
 use crate::ir::body::{BodyKind, Call, Callee, OpId};
-use crate::ir::effect::{Batch, BodyId, Effect, EffectKind};
+use crate::ir::effect::{Batch, BodyId, Effect, EffectKind, Site};
+use crate::ir::value::ValueId;
 use crate::link::Program;
 
 mod builder_expression;
@@ -55,6 +56,30 @@ impl Program {
         self.effects.get(body.0 as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Whether a body runs on the server: a script, or a function inside one.
+    #[must_use]
+    pub fn in_script(&self, id: BodyId) -> bool {
+        let mut next = Some(id);
+        for _ in 0..64 {
+            let Some(body) = next.and_then(|id| self.body(id)) else { return false };
+            if body.body.kind == BodyKind::Script {
+                return true;
+            }
+            next = body.parent;
+        }
+        false
+    }
+
+    /// ARGV of a script as an operation invokes it; `None` when it does not, or they are not known.
+    pub(super) fn script_arguments(&self, site: Site, script: BodyId) -> Option<&[ValueId]> {
+        self.effects(site.body).iter().find_map(|effect| match &effect.kind {
+            EffectKind::Script(call) if effect.site == site && call.scripts.contains(&script) => {
+                call.arguments.as_deref()
+            }
+            _ => None,
+        })
+    }
+
     /// Finds the effects of all bodies; adds the bodies of embedded scripts.
     pub(super) fn link_effects(&mut self) {
         let found: Vec<Vec<Draft>> =
@@ -79,7 +104,7 @@ fn drafts(program: &Program, id: BodyId) -> Vec<Draft> {
     let Some(context) = Context::new(program, id) else { return Vec::new() };
     let mut found = Vec::new();
     for (_, op, call) in context.body.calls() {
-        if is_script(program, id) {
+        if program.in_script(id) {
             in_script(&context, op, call, &mut found);
         } else {
             of_call(&context, op, call, &mut found);
@@ -97,19 +122,6 @@ fn drafts(program: &Program, id: BodyId) -> Vec<Draft> {
     let mut drafts: Vec<Draft> = ordered.into_iter().map(|(_, draft)| draft).collect();
     mark_multi(&mut drafts);
     drafts
-}
-
-/// Whether a body is a script or a function inside one.
-fn is_script(program: &Program, id: BodyId) -> bool {
-    let mut next = Some(id);
-    for _ in 0..64 {
-        let Some(body) = next.and_then(|id| program.body(id)) else { return false };
-        if body.body.kind == BodyKind::Script {
-            return true;
-        }
-        next = body.parent;
-    }
-    false
 }
 
 fn in_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {

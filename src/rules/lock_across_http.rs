@@ -1,28 +1,39 @@
 //! A call leaves the process while a lease is held.
 
-use std::collections::BTreeSet;
-
 use super::prelude::*;
 
 rule!("lock-across-http", check);
 
 fn check(analysis: &Analysis, out: &mut Findings) {
-    let mut seen: BTreeSet<(Site, Site)> = BTreeSet::new();
     for region in analysis.regions.iter() {
         for op in &region.held {
             let site = Site { body: region.point.site.body, op: *op };
-            for reached in analysis.reach.at(&analysis.graph, site) {
-                let Some(target) = reached.target() else { continue };
-                if seen.insert((site, target)) {
-                    report(analysis, region, site, &reached, out);
-                    break;
-                }
+            let all = analysis.reach.at(&analysis.graph, site);
+            let judged = all
+                .iter()
+                .filter_map(|reached| Some((reached, Safety::of(analysis, region, reached)?)));
+            // The worst of what one operation reaches; of two alike the nearest.
+            let worst =
+                judged.reduce(
+                    |one, other| {
+                        if other.1.severity() > one.1.severity() { other } else { one }
+                    },
+                );
+            if let Some((reached, safety)) = worst {
+                report(analysis, region, site, reached, &safety, out);
             }
         }
     }
 }
 
-fn report(analysis: &Analysis, region: &Region, site: Site, reached: &Reached, out: &mut Findings) {
+fn report(
+    analysis: &Analysis,
+    region: &Region,
+    site: Site,
+    reached: &Reached,
+    safety: &Safety,
+    out: &mut Findings,
+) {
     let Some(acquire) = analysis.leases.get(region.point.acquire) else { return };
     let class = analysis.leases.class(acquire);
     let Some(effect) = reached.effect(analysis.program) else { return };
@@ -31,7 +42,6 @@ fn report(analysis: &Analysis, region: &Region, site: Site, reached: &Reached, o
     let key = analysis
         .key_at(acquire, &region.point.way())
         .unwrap_or_else(|| key_name(analysis, acquire));
-    let safety = Safety::of(analysis, region, reached, call);
     let message = format!("the lease {key} is held across {}", describe(effect, call));
     let mut finding = RULE
         .finding(primary, message)
@@ -86,16 +96,18 @@ struct Safety {
 }
 
 impl Safety {
-    fn of(analysis: &Analysis, region: &Region, reached: &Reached, call: &ExternalCall) -> Self {
+    fn of(analysis: &Analysis, region: &Region, reached: &Reached) -> Option<Self> {
+        let effect = reached.effect(analysis.program)?;
+        let EffectKind::External(call) = &effect.kind else { return None };
         let lease = analysis.lease_milliseconds(&region.point);
-        Self {
+        Some(Self {
             reads: matches!(call.method.as_deref(), Some("GET" | "HEAD" | "OPTIONS")),
             idempotency_key: call.idempotency_key,
             limit: analysis.call_limit(reached, lease),
             lease,
             renewed: analysis.is_renewed(region),
             recorded: analysis.recorded_before(&reached.chain),
-        }
+        })
     }
 
     fn severity(&self) -> Severity {

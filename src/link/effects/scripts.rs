@@ -106,7 +106,7 @@ impl Registry {
     pub(super) fn add_loose(&mut self, program: &mut Program) {
         let mut loose: Vec<Text> = Vec::new();
         for body in &program.bodies {
-            if super::is_script(program, body.id) {
+            if program.in_script(body.id) {
                 continue;
             }
             for (index, value) in body.body.values.iter().enumerate() {

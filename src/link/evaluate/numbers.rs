@@ -90,8 +90,14 @@ impl Evaluator<'_> {
             return self.number(frame, value, 0);
         };
         let callee = deeper.first().map_or(body, |next| next.body);
-        let called = self.program.targets(site.body, site.op)?.bodies.contains(&callee);
-        let call = self.body_of(frame)?.call(site.op).filter(|_| called);
+        if let Some(arguments) = self.program.script_arguments(*site, callee) {
+            return self.entered(deeper, &frame.nested(callee, arguments), (body, value));
+        }
+        let body_around = self.body_of(frame)?;
+        let op = body_around.call_behind(site.op);
+        let called = self.program.targets(site.body, op);
+        let called = called.is_some_and(|targets| targets.bodies.contains(&callee));
+        let call = body_around.call(op).filter(|_| called);
         match call {
             Some(call) => {
                 let (arguments, receiver) = super::calls::bind(self.program, callee, call);
@@ -144,6 +150,12 @@ impl Evaluator<'_> {
             ValueKind::Parameter(index) => match frame.entered? {
                 Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
                     self.number(outer, *arguments.get(*index as usize)?, depth + 1)
+                }
+            },
+            ValueKind::ScriptArgument(number) => match frame.entered? {
+                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
+                    let index = number.and_then(|number| number.checked_sub(1))? as usize;
+                    self.number(outer, *arguments.get(index)?, depth + 1)
                 }
             },
             ValueKind::Captured(outer) => {
