@@ -140,7 +140,6 @@ fn written_by(before: Written, effect: &Effect) -> Written {
 fn records(statement: &Statement) -> bool {
     match &statement.kind {
         StatementKind::Insert(_) | StatementKind::Update(_) => true,
-        StatementKind::Select(select) => select.writes.iter().any(records),
         StatementKind::Compound(parts) => parts.iter().any(records),
         _ => false,
     }
