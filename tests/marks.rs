@@ -4,6 +4,7 @@
 //! //~ rule              this line is reported by that rule (`--~` in Lua and SQL, `#~` in TOML)
 //! //~^ rule             the line above, one caret a line
 //! //~ rule "words"      and the message holds the words
+//! //~ note: rule        and its severity is this: `error:`, `warning:` or `note:`
 //! //~ a b               two rules
 //! //~ FN rule reason    it should be reported and is not; the run fails on the day it is
 //! //~ FP rule reason    it is reported and should not be; the same
@@ -12,7 +13,7 @@
 use std::sync::Arc;
 
 use leaselint::cli::check::lint;
-use leaselint::config::Settings;
+use leaselint::config::{Settings, Severity};
 use leaselint::finding::Finding;
 use leaselint::source::Tree;
 
@@ -22,6 +23,7 @@ pub struct Mark {
     pub path: String,
     pub line: u32,
     pub rule: String,
+    pub severity: Option<Severity>,
     pub words: Option<String>,
     pub kind: Kind,
 }
@@ -32,6 +34,10 @@ pub enum Kind {
     FalseNegative,
     FalsePositive,
 }
+
+/// The words that a severity is asked for by, before the rule.
+const SEVERITIES: [(&str, Severity); 3] =
+    [("error:", Severity::Error), ("warning:", Severity::Warning), ("note:", Severity::Note)];
 
 /// The marks of one text.
 pub fn read(path: &str, text: &str) -> Vec<Mark> {
@@ -52,6 +58,7 @@ fn parse(path: &str, line: u32, mark: &str) -> Vec<Mark> {
         path: path.to_owned(),
         line,
         rule: rule.to_owned(),
+        severity: None,
         words: None,
         kind,
     };
@@ -70,8 +77,11 @@ fn parse(path: &str, line: u32, mark: &str) -> Vec<Mark> {
             marks.last_mut().expect("a rule before its words").words = Some(words.to_owned());
             rest = after.trim_start();
         } else {
-            let (rule, after) = rest.split_once(' ').unwrap_or((rest, ""));
-            marks.push(one(rule, Kind::Expected));
+            let asked = SEVERITIES.iter().find(|(word, _)| rest.starts_with(word));
+            let rule = asked.map_or(rest, |(word, _)| rest[word.len()..].trim_start());
+            let (rule, after) = rule.split_once(' ').unwrap_or((rule, ""));
+            let severity = asked.map(|(_, severity)| *severity);
+            marks.push(Mark { severity, ..one(rule, Kind::Expected) });
             rest = after.trim_start();
         }
     }
@@ -93,14 +103,16 @@ pub fn differences(tree: Tree, settings: Settings) -> Vec<String> {
             .iter()
             .enumerate()
             .position(|(index, finding)| !answered[index] && fits(mark, finding, tree));
-        let Mark { path, line, rule, words, kind } = mark;
+        let Mark { path, line, rule, severity, words, kind } = mark;
         match (found, kind) {
             (Some(index), Kind::Expected | Kind::FalsePositive) => answered[index] = true,
             (None, Kind::FalseNegative) => {}
             (None, Kind::Expected) => {
                 let words = words.as_ref().map(|words| format!(" with \"{words}\""));
                 let words = words.unwrap_or_default();
-                complaints.push(format!("{path}:{line}: expected {rule}{words}"));
+                let severity = severity.map(|severity| format!("{} ", word(severity)));
+                let severity = severity.unwrap_or_default();
+                complaints.push(format!("{path}:{line}: expected {severity}{rule}{words}"));
             }
             (None, Kind::FalsePositive) => {
                 complaints.push(format!("{path}:{line}: no longer reported: remove FP {rule}"));
@@ -114,15 +126,23 @@ pub fn differences(tree: Tree, settings: Settings) -> Vec<String> {
     for (finding, _) in findings.iter().zip(answered).filter(|(_, answered)| !answered) {
         let (path, line) = place(finding, tree);
         let message = &finding.message;
-        complaints.push(format!("{path}:{line}: unexpected {}: {message}", finding.rule));
+        let Finding { severity, rule, .. } = finding;
+        let severity = word(*severity);
+        complaints.push(format!("{path}:{line}: unexpected {severity} {rule}: {message}"));
     }
     complaints.extend(findings.iter().flat_map(|finding| style(finding, tree)));
     complaints
 }
 
+/// The word of a severity, as marks write it.
+fn word(severity: Severity) -> &'static str {
+    SEVERITIES.iter().find(|(_, other)| *other == severity).map_or("", |(word, _)| *word)
+}
+
 fn fits(mark: &Mark, finding: &Finding, tree: &Tree) -> bool {
     let words = mark.words.as_deref().unwrap_or("");
     finding.rule == mark.rule
+        && mark.severity.is_none_or(|severity| severity == finding.severity)
         && place(finding, tree) == (mark.path.as_str(), mark.line)
         && finding.message.contains(words)
 }
@@ -161,7 +181,7 @@ fn sentence_fault(text: &str) -> Option<String> {
 
 #[test]
 fn marks_are_read() {
-    let text = "x //~ a \"some words\" b\n--~^ c\n#~ FN d it is hard\n";
+    let text = "x //~ a \"some words\" b\n--~^ note: c\n#~ FN d it is hard\n";
     let marks = read("f", text);
     let told: Vec<_> = marks.iter().map(|m| (m.line, m.rule.as_str(), m.kind)).collect();
     let expected = [
@@ -173,6 +193,7 @@ fn marks_are_read() {
     assert_eq!(told, expected);
     assert_eq!(marks[0].words.as_deref(), Some("some words"));
     assert_eq!(marks[1].words, None);
+    assert_eq!((marks[1].severity, marks[2].severity), (None, Some(Severity::Note)));
 }
 
 #[test]
@@ -182,6 +203,6 @@ fn a_missing_and_an_unexpected_finding_are_both_told() {
         Tree::from_texts(vec![("a.rs".into(), leaselint::source::Language::Rust, text.into())]);
     let told = differences(tree, Settings::default()).join("\n");
     assert!(told.contains("a.rs:2: expected unused-allow"), "{told}");
-    assert!(told.contains("a.rs:1: unexpected unknown-rule"), "{told}");
-    assert!(told.contains("a.rs:2: unexpected malformed-allow"), "{told}");
+    assert!(told.contains("a.rs:1: unexpected warning: unknown-rule"), "{told}");
+    assert!(told.contains("a.rs:2: unexpected warning: malformed-allow"), "{told}");
 }
