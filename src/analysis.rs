@@ -89,6 +89,12 @@ impl<'p> Analysis<'p> {
         }
     }
 
+    /// Whether a release leaves the key with an empty value instead of deleting it.
+    #[must_use]
+    pub fn empties(&self, release: &lease::KeyUse) -> bool {
+        self.command_of(release).is_some_and(|(_, command)| lease::empties(command))
+    }
+
     /// The qualified name of the function around a body, for findings.
     #[must_use]
     pub fn function_name(&self, body: BodyId) -> Option<String> {

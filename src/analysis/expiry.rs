@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Analysis;
-use super::lease::{Action, KeyUse, UseId};
+use super::lease::{Action, KeyUse, UseId, first_expiry};
 use super::outcome::Assumption;
 use crate::ir::body::{BlockId, Body, OpId, Terminator};
 use crate::ir::effect::{BodyId, Effect, EffectKind, Expiry, Site};
@@ -26,8 +26,7 @@ impl Analysis<'_> {
     /// Whether an acquire plainly sets no expiry in its own command.
     #[must_use]
     pub fn never_expires(&self, acquire: &KeyUse) -> bool {
-        let Some((_, command)) = self.command_of(acquire) else { return false };
-        matches!(command.expiry, Expiry::None | Expiry::Keep)
+        first_expiry::lacks_expiry(self.program, acquire)
     }
 
     /// A later expiry of the same key by a command of its own, in a run of the same function.
@@ -52,10 +51,9 @@ impl Analysis<'_> {
     pub fn expires_in_transaction(&self, acquire: &KeyUse) -> bool {
         let batch = self.command_of(acquire).and_then(|(_, command)| command.batch);
         batch.is_some_and(|batch| batch.atomic)
-            && self
-                .leases
-                .others(acquire, Action::Renew)
-                .any(|(_, renew)| renew.site == acquire.site && !self.sets_expiry(renew))
+            && self.leases.others(acquire, Action::Renew).any(|(_, renew)| {
+                first_expiry::shares_batch(self.program, renew, acquire) && !self.sets_expiry(renew)
+            })
     }
 
     /// Whether a renewal is EXPIRE or a kin of it without NX.
@@ -102,37 +100,20 @@ impl Analysis<'_> {
         effects.filter(sets).map(|effect| effect.site.op).collect()
     }
 
-    /// Whether an operation runs only where an acquire of the same key in the same body was won:
-    /// then its expiry is the first one, not a renewal.
+    /// Whether an expiry is the first one of a key that was taken without: no renewal.
     #[must_use]
     pub fn is_first_expiry(&self, renew: &KeyUse) -> bool {
-        let acquires = self.leases.others(renew, Action::Acquire);
-        acquires.into_iter().any(|(_, acquire)| {
-            all_sites(acquire).iter().any(|early| {
-                all_sites(renew).iter().any(|late| {
-                    early.body == late.body && self.only_when_won(acquire, *early, late.op)
-                })
-            })
+        let program = self.program;
+        self.leases.others(renew, Action::Acquire).any(|(_, acquire)| {
+            first_expiry::is_first_expiry(program, renew, acquire)
+                && (self.in_script(renew) || !self.leases.expires_between(program, acquire, renew))
         })
     }
 
-    /// Whether an operation can't be reached from a lost acquire.
-    fn only_when_won(&self, acquire: &KeyUse, early: Site, late: OpId) -> bool {
-        use super::outcome::Abstract;
-        let Some(own) = self.program.body(early.body) else { return false };
-        let (Some(from), Some(to)) = (block_of(&own.body, early.op), block_of(&own.body, late))
-        else {
-            return false;
-        };
-        if !comes_after(self.program, early, Site { body: early.body, op: late }) {
-            return false;
-        }
-        let lua = self.effect_of(acquire).is_some_and(|effect| effect.client == "lua");
-        let lost = Abstract::Reply(false);
-        let lost = if lua { lost } else { Abstract::Ok(Box::new(lost)) };
-        let op = super::callgraph::call_behind(&own.body, early.op);
-        let assumption = Assumption::new(self.program, early.body, op, lost);
-        from != to && !assumption.reachable(&own.body, from).contains(&to)
+    /// Whether nobody looks at what an acquire answered.
+    #[must_use]
+    pub fn is_unasked(&self, acquire: &KeyUse) -> bool {
+        first_expiry::is_unasked(self.program, acquire)
     }
 
     /// The calls that give no expiry to an acquire whose expiry depends on an optional value.

@@ -11,19 +11,46 @@
 //! outside field or member is in it (HEXISTS, HGET, SISMEMBER, ZSCORE, ZREM of one); it was just
 //! taken (SET NX won); it is not there at all. GETDEL, GETSET and DEL compare nothing.
 //!
-//! A body is looked at alone. For a closure, ask again at the operation that creates it in the
-//! body around it; for a helper, at its calls.
+//! A body is looked at alone, with the closures that its own tests run. For the closure that an
+//! operation stands in, ask again at the operation that creates it in the body around it; for a
+//! helper, at its calls.
 
 use std::cmp::Reverse;
 
-use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
-use crate::ir::effect::{Effect, EffectKind, Key};
+use crate::ir::body::{BlockId, Body, BodyIndex, OpId, Terminator, Test};
+use crate::ir::effect::{BodyId, Effect, Key};
+use crate::link::Program;
 use crate::source::Span;
 
+mod closure;
 mod test;
 mod value;
 
 use value::Values;
+
+/// What is looked at: a body, the effects that count in it, and the program it is of, which knows
+/// its closures.
+#[derive(Clone, Copy)]
+pub struct Seen<'b> {
+    body: &'b Body,
+    effects: &'b [Effect],
+    program: Option<(&'b Program, BodyId)>,
+}
+
+impl<'b> Seen<'b> {
+    /// A body of a program with the effects that count in it.
+    #[must_use]
+    pub fn of(program: &'b Program, id: BodyId, effects: &'b [Effect]) -> Option<Self> {
+        let body = &program.body(id)?.body;
+        Some(Self { body, effects, program: Some((program, id)) })
+    }
+
+    /// The body of a closure.
+    fn nested(&self, index: BodyIndex) -> Option<&'b Body> {
+        let (program, id) = self.program?;
+        Some(&program.body(program.nested(id, index)?)?.body)
+    }
+}
 
 /// Whether every path to an operation has compared the owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,41 +110,12 @@ impl Fact {
     }
 }
 
-/// Whether the owner of any key of the command at an operation was compared on every path to it.
-#[must_use]
-pub fn owner_checked(body: &Body, effects: &[Effect], at: OpId) -> OwnerCheck {
-    let commands = effects.iter().filter(|effect| effect.site.op == at);
-    let mut answers = commands
-        .filter_map(|effect| match &effect.kind {
-            EffectKind::Redis(command) => Some(&command.keys),
-            _ => None,
-        })
-        .flatten()
-        .map(|key| owner_of_key_checked(body, effects, at, key));
-    let Some(first) = answers.next() else { return OwnerCheck::Unknown };
-    answers.fold(first, better)
-}
-
-fn better(left: OwnerCheck, right: OwnerCheck) -> OwnerCheck {
-    match (left, right) {
-        (OwnerCheck::Checked { kind: a, .. }, OwnerCheck::Checked { kind: b, .. }) => {
-            if b > a {
-                right
-            } else {
-                left
-            }
-        }
-        (OwnerCheck::Checked { .. }, _) | (OwnerCheck::Unknown, OwnerCheck::Unchecked) => left,
-        _ => right,
-    }
-}
-
 /// Whether the owner in this key was compared on every path to an operation.
 #[must_use]
-pub fn owner_of_key_checked(body: &Body, effects: &[Effect], at: OpId, key: &Key) -> OwnerCheck {
-    let block = body.operations().find(|(_, op, _)| *op == at).map(|(block, ..)| block);
+pub fn owner_of_key_checked(seen: Seen<'_>, at: OpId, key: &Key) -> OwnerCheck {
+    let block = seen.body.operations().find(|(_, op, _)| *op == at).map(|(block, ..)| block);
     let Some(block) = block else { return OwnerCheck::Unknown };
-    let values = Values { body, effects, key };
+    let values = Values::new(seen, key);
     match facts(&values).get(block.0 as usize) {
         Some(Some(Some(fact))) if !fact.opaque => {
             OwnerCheck::Checked { by: fact.by, kind: fact.kind }
@@ -130,8 +128,8 @@ pub fn owner_of_key_checked(body: &Body, effects: &[Effect], at: OpId, key: &Key
 
 /// The first test of a body by which the owner in a key is compared, wherever it stands.
 #[must_use]
-pub fn owner_compared(body: &Body, effects: &[Effect], key: &Key) -> Option<Span> {
-    let values = Values { body, effects, key };
+pub fn owner_compared(seen: Seen<'_>, key: &Key) -> Option<Span> {
+    let values = Values::new(seen, key);
     let facts = edges(&values).into_iter().filter_map(|edge| edge.fact);
     facts.filter(|fact| fact.kind == CheckKind::Owner && !fact.opaque).map(|fact| fact.by).min()
 }

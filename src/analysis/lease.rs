@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_site};
-use super::guard::{CheckKind, OwnerCheck};
+use super::guard::{CheckKind, OwnerCheck, Seen, owner_compared, owner_of_key_checked};
 use super::identity::{Identified, KeyIdentity, identities};
 use super::lifted::Lifted;
 use super::lock_words::has_owner_word;
@@ -17,7 +17,7 @@ use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
 use crate::config::Confidence;
 use crate::ir::effect::{
-    Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
+    BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
 };
 use crate::link::Program;
 use crate::link::types::Ty;
@@ -26,6 +26,7 @@ use crate::source::Span;
 mod absent;
 mod evidence;
 mod asked;
+pub(super) mod first_expiry;
 
 #[cfg(test)]
 mod tests;
@@ -42,7 +43,7 @@ pub struct UseId(pub u32);
 pub enum Action {
     /// Takes it if it is free.
     Acquire,
-    /// Deletes it.
+    /// Deletes it, or leaves it without a value.
     Release,
     /// Gives it a new expiry.
     Renew,
@@ -279,7 +280,11 @@ fn key_uses(program: &Program, lifted: &Lifted, effect: &Effect, index: usize) -
             };
             let uses = command.keys.iter().filter_map(|key| {
                 let taken = action == Action::Write && absent::taken(program, effect, key);
-                let action = if taken { Action::Acquire } else { action };
+                let action = match action {
+                    Action::Write if taken => Action::Acquire,
+                    Action::Write if empties(command) => Action::Release,
+                    action => action,
+                };
                 let counts = taken || !held;
                 counts.then(|| redis_use(program, lifted, effect, index, action, key))
             });
@@ -347,10 +352,10 @@ fn owner_proof(
     if matches!(command.condition, Condition::IfEqual(_)) {
         return OwnerProof::Atomic;
     }
-    let Some(body) = program.body(effect.site.body) else { return OwnerProof::None };
-    let atomic = effect.client == "lua" || watched(program.effects(effect.site.body), key);
     let effects = lifted.effects(effect.site.body);
-    match super::guard::owner_of_key_checked(&body.body, effects, effect.site.op, key) {
+    let Some(seen) = Seen::of(program, effect.site.body, effects) else { return OwnerProof::None };
+    let atomic = effect.client == "lua" || watched(program, effect.site.body, key);
+    match owner_of_key_checked(seen, effect.site.op, key) {
         OwnerCheck::Checked { kind: CheckKind::Owner, .. } if atomic => OwnerProof::Atomic,
         OwnerCheck::Checked { .. } if atomic => OwnerProof::Free,
         OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
@@ -362,9 +367,9 @@ fn owner_proof(
 
 /// Whether what is read of a key is compared with an owner token in the same body.
 fn read_proof(program: &Program, lifted: &Lifted, effect: &Effect, key: &Key) -> OwnerProof {
-    let Some(body) = program.body(effect.site.body) else { return OwnerProof::None };
     let effects = lifted.effects(effect.site.body);
-    match super::guard::owner_compared(&body.body, effects, key) {
+    let Some(seen) = Seen::of(program, effect.site.body, effects) else { return OwnerProof::None };
+    match owner_compared(seen, key) {
         Some(_) if effect.client == "lua" => OwnerProof::Atomic,
         Some(by) => OwnerProof::Client(by),
         None => OwnerProof::None,
@@ -389,7 +394,7 @@ fn compared_by_caller(
         let seen = effects.iter().find(|other| other.site.op == op)?;
         let EffectKind::Redis(command) = &seen.kind else { return None };
         let key = command.keys.first()?;
-        match super::guard::owner_of_key_checked(&body.body, effects, op, key) {
+        match owner_of_key_checked(Seen::of(program, site.body, effects)?, op, key) {
             OwnerCheck::Checked { by, kind: CheckKind::Owner } => Some(OwnerProof::Client(by)),
             _ => None,
         }
@@ -398,9 +403,11 @@ fn compared_by_caller(
     proofs.all(|proof| proof.is_some()).then_some(first)
 }
 
-/// Whether the same body watches the key: WATCH and MULTI make the comparison and the write one.
-fn watched(effects: &[Effect], key: &Key) -> bool {
-    effects.iter().any(|effect| match &effect.kind {
+/// Whether the same body, or one around it, watches the key: WATCH and MULTI make the comparison and
+/// the write one. A closure's captures have the names of the function around it.
+fn watched(program: &Program, body: BodyId, key: &Key) -> bool {
+    let bodies = std::iter::successors(Some(body), |id| program.body(*id)?.parent);
+    bodies.flat_map(|id| program.effects(id)).any(|effect| match &effect.kind {
         EffectKind::Redis(command) => {
             command.name == "WATCH"
                 && command.keys.iter().any(|it| it.template.same_text(&key.template))
@@ -430,6 +437,14 @@ fn action_of(command: &RedisCommand) -> Option<Action> {
         _ => return None,
     };
     Some(action)
+}
+
+/// Whether a command leaves its key with an empty value: nobody is named in it any more.
+pub(crate) fn empties(command: &RedisCommand) -> bool {
+    let place = crate::catalog::redis::command(&command.name).and_then(|row| row.value);
+    let stored = place.and_then(|place| command.words.get(place.checked_sub(1)?));
+    command.is(&["SET", "SETEX", "PSETEX", "GETSET"])
+        && stored.is_some_and(|word| !word.optional && word.text.as_deref() == Some(""))
 }
 
 /// How sure a name makes a claim: with one of the lock words high, without one medium.

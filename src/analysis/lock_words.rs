@@ -43,8 +43,20 @@ const VERBS: [&str; 12] = [
     "lock", "unlock", "acquire", "release", "renew", "extend", "relock", "trylock", "lease",
     "locked", "obtain", "refresh",
 ];
-const FORCE: [&str; 8] =
-    ["force", "forced", "admin", "purge", "obliterate", "reset", "cleanup", "flush"];
+const FORCE: [&str; 12] = [
+    "force",
+    "forced",
+    "forcibly",
+    "break",
+    "steal",
+    "admin",
+    "purge",
+    "obliterate",
+    "reset",
+    "cleanup",
+    "clean",
+    "flush",
+];
 
 /// Whether a name or text speaks of a lock.
 #[must_use]
@@ -108,5 +120,7 @@ mod tests {
         assert!(!has_lock_word("wall_clock"));
         assert!(has_owner_word("lock_value"));
         assert!(!has_owner_word("value"));
+        assert!(has_force_word("clean_up") && has_force_word("breakLock"));
+        assert!(!has_force_word("enforce_lock") && !has_force_word("release"));
     }
 }

@@ -9,7 +9,10 @@ fn check(analysis: &Analysis, out: &mut Findings) {
         if acquire.library || analysis.expires_in_script(acquire) || is_script(analysis, acquire) {
             continue;
         }
-        if let Some((_, expire)) = analysis.later_expiry(acquire) {
+        let lease = analysis.leases.class(acquire).kind == KeyKind::Lease;
+        if let Some((_, expire)) = analysis.later_expiry(acquire)
+            && (lease || !analysis.is_unasked(acquire))
+        {
             report(analysis, acquire, expire, out);
         }
     }
@@ -26,6 +29,10 @@ fn report(analysis: &Analysis, acquire: &KeyUse, expire: &KeyUse, out: &mut Find
         return;
     };
     let class = analysis.leases.class(acquire);
+    // A marker that stays keeps one thing undone, not every later holder out. Where the name says
+    // lock, the release is most likely out of sight.
+    let lease = class.kind == KeyKind::Lease || class.named;
+    let severity = if lease { Severity::Error } else { Severity::Warning };
     let key = key_name(analysis, acquire);
     let batched = command.batch.is_some() && command.batch == expiring.batch;
     let message = match batched {
@@ -40,6 +47,7 @@ fn report(analysis: &Analysis, acquire: &KeyUse, expire: &KeyUse, out: &mut Find
     };
     let mut finding = RULE
         .finding(effect.span, message)
+        .severity(severity)
         .confidence(class.confidence.max(Confidence::Medium))
         .help(help(&effect.client))
         .step(effect.span, "the key is taken here without an expiry")

@@ -13,9 +13,10 @@ fn check(analysis: &Analysis, out: &mut Findings) {
             continue;
         }
         let key = key_name(analysis, release);
+        let removes = removal(analysis, release);
         let message = format!(
-            "the owner of {key} is compared in the client, then `{}` deletes it: another holder may have come between",
-            command.name
+            "the owner of {key} is compared in the client, then `{}` {} it: another holder may have come between",
+            command.name, removes.does
         );
         out.report(
             RULE.finding(effect.span, message)
@@ -23,7 +24,7 @@ fn check(analysis: &Analysis, out: &mut Findings) {
                 .help(release_help(&effect.client))
                 .steps(analysis.acquire_step(release))
                 .step(compared, "the stored owner is compared here")
-                .step(effect.span, "deleted here by a command of its own")
+                .step(effect.span, format!("{} here by a command of its own", removes.done))
                 .subject(key)
                 .function(analysis.function_name(release.site.body)),
         );

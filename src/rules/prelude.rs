@@ -8,10 +8,10 @@ pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
-pub use crate::analysis::result_use::{ResultUse, result_use};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredKey};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
+pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
 pub use crate::ir::effect::{
@@ -23,6 +23,22 @@ pub use crate::ir::sql::Statement;
 /// How a message names the key of a use.
 pub fn key_name(analysis: &Analysis<'_>, key_use: &KeyUse) -> String {
     analysis.key_text(key_use).map_or_else(|| "the key".to_owned(), |text| format!("`{text}`"))
+}
+
+/// What a release does to its key, in words.
+pub struct Removal {
+    /// `deletes`.
+    pub does: &'static str,
+    /// `deleted`.
+    pub done: &'static str,
+}
+
+/// The words for a release: most delete the key, some leave it empty.
+pub fn removal(analysis: &Analysis<'_>, release: &KeyUse) -> Removal {
+    match analysis.empties(release) {
+        true => Removal { does: "empties", done: "emptied" },
+        false => Removal { does: "deletes", done: "deleted" },
+    }
 }
 
 /// How to release only one's own lease, for the client that was called.

@@ -25,18 +25,26 @@ fn check(analysis: &Analysis, out: &mut Findings) {
     }
 }
 
-/// How bad it is: a lease that never ends is an error; a marker may be meant to stay, so it counts
-/// only where a name says lock and the reply is looked at.
+/// How bad it is: a lease that never ends is an error. A marker may be meant to stay: it counts only
+/// where the reply is looked at, and surely only where a name says what it is for.
 fn judge(analysis: &Analysis, acquire: &KeyUse) -> Option<(Severity, Confidence)> {
     let class = analysis.leases.class(acquire);
     match class.kind {
         KeyKind::Lease => Some((Severity::Error, class.confidence)),
-        KeyKind::Marker if class.named => match result_use(analysis.program, acquire.site) {
-            ResultUse::Dropped => None,
-            _ => Some((Severity::Warning, Confidence::Medium)),
-        },
-        _ => None,
+        KeyKind::Marker if analysis.is_unasked(acquire) => None,
+        KeyKind::Marker => {
+            let named = class.named || names_repetition(analysis, acquire);
+            let confidence = if named { Confidence::Medium } else { Confidence::Low };
+            Some((Severity::Warning, confidence))
+        }
+        KeyKind::Plain => None,
     }
+}
+
+/// Whether the key says that it keeps a request from running twice.
+fn names_repetition(analysis: &Analysis, acquire: &KeyUse) -> bool {
+    let text = analysis.key_text(acquire);
+    text.is_some_and(|text| analysis.words.has(WordList::Idempotency, &text))
 }
 
 fn report(analysis: &Analysis, acquire: &KeyUse, out: &mut Findings) {

@@ -22,7 +22,8 @@ fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
     let key = key_name(analysis, release);
     let forced = is_forced(analysis, release);
     let severity = if forced { Severity::Note } else { Severity::Error };
-    let message = format!("`{}` deletes the lease {key} whoever holds it", command.name);
+    let removes = removal(analysis, release);
+    let message = format!("`{}` {} the lease {key} whoever holds it", command.name, removes.does);
     out.report(
         RULE.finding(effect.span, message)
             .severity(severity)
@@ -30,7 +31,7 @@ fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
             .help(release_help(&effect.client))
             .steps(analysis.acquire_step(release))
             .steps(analysis.key_steps(release))
-            .step(effect.span, "deleted here without comparing the owner token")
+            .step(effect.span, format!("{} here without comparing the owner token", removes.done))
             .steps(analysis.compared_step(release))
             .subject(key)
             .function(analysis.function_name(release.site.body)),

@@ -33,7 +33,7 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
         .iter()
         .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
     let own = analysis.leases.names_owner(renew);
-    if class.kind != KeyKind::Lease || own || only_first || belongs_to_acquire(analysis, renew) {
+    if class.kind != KeyKind::Lease || own || only_first || analysis.is_first_expiry(renew) {
         return;
     }
     let key = key_name(analysis, renew);
@@ -54,15 +54,4 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
             .subject(key)
             .function(analysis.function_name(renew.site.body)),
     );
-}
-
-/// Whether the expiry is the first one, of an acquire that was won or that leaves in the same batch:
-/// `expiry-not-atomic`'s matter.
-fn belongs_to_acquire(analysis: &Analysis, renew: &KeyUse) -> bool {
-    let together = analysis.effect_of(renew).is_some_and(|effect| effect.client != "lua");
-    let paired = analysis
-        .leases
-        .others(renew, Action::Acquire)
-        .any(|(_, acquire)| together && acquire.site == renew.site);
-    paired || analysis.is_first_expiry(renew)
 }

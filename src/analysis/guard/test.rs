@@ -78,9 +78,20 @@ impl Reader<'_, '_> {
             ValueKind::Converted { value, .. }
             | ValueKind::Awaited(value)
             | ValueKind::Payload { of: value, .. } => deeper(value, truth),
+            ValueKind::Adapted { adapter: Adapter::UnwrapOr, argument, .. }
+                if argument.is_some_and(|default| self.constant(default) == Some(truth)) =>
+            {
+                None
+            }
             ValueKind::Adapted { value, adapter, .. } if !replaces(*adapter) => {
                 deeper(value, truth)
             }
+            ValueKind::Adapted {
+                value,
+                adapter: Adapter::Map | Adapter::TestAnd,
+                argument: Some(closure),
+                ..
+            } if truth => self.values.compared_inside(*value, *closure),
             ValueKind::Result(op) => {
                 let call = self.values.body.call(*op)?;
                 let first = call.arguments.first().map(|argument| argument.value);
@@ -100,17 +111,21 @@ impl Reader<'_, '_> {
     fn joined(&self, incoming: &[ValueId], truth: bool, depth: u32) -> Option<CheckKind> {
         let mut said: Option<CheckKind> = None;
         for value in incoming {
-            let constant = match self.values.kind(*value) {
-                ValueKind::Literal(literal) => Some(is_true(literal)),
-                _ => None,
-            };
-            if constant == Some(!truth) {
+            if self.constant(*value) == Some(!truth) {
                 continue;
             }
             let kind = self.truth(*value, truth, depth + 1)?;
             said = Some(said.map_or(kind, |said| said.max(kind)));
         }
         said
+    }
+
+    /// Whether a literal counts as true.
+    fn constant(&self, value: ValueId) -> Option<bool> {
+        match self.values.kind(value) {
+            ValueKind::Literal(literal) => Some(is_true(literal)),
+            _ => None,
+        }
     }
 
     /// What it says that the reply of a command counts as true, or does not.
@@ -288,6 +303,12 @@ impl Reader<'_, '_> {
 
     /// What it says that an optional reply is there, or is not.
     fn something(&self, value: ValueId, there: bool) -> Option<CheckKind> {
+        if let ValueKind::Adapted {
+            value, adapter: Adapter::Filter, argument: Some(closure), ..
+        } = self.values.kind(value)
+        {
+            return self.values.compared_inside(*value, *closure).filter(|_| there);
+        }
         let command = self.values.command(value)?;
         match there {
             true if self.finds(command) => Some(CheckKind::Owner),

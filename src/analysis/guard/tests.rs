@@ -2,12 +2,44 @@
 
 use super::*;
 use crate::ir::body::{Argument, BodyKind, Call, Callee, Exit, OpKind, Test};
-use crate::ir::effect::{BodyId, Condition, Expiry, RedisCommand, Site, Store, Word};
+use crate::ir::effect::{BodyId, Condition, EffectKind, Expiry, RedisCommand, Site, Store, Word};
 use crate::ir::index::Path;
 use crate::ir::key::KeyTemplate;
 use crate::ir::value::{Literal, Operator, Pattern, Text, ValueId, ValueKind};
 use crate::lang::lua::lower_embedded;
 use crate::source::{FileId, Span};
+
+fn alone<'b>(body: &'b Body, effects: &'b [Effect]) -> Seen<'b> {
+    Seen { body, effects, program: None }
+}
+
+/// Whether the owner of any key of the command at an operation was compared on every path to it.
+fn owner_checked(seen: Seen<'_>, at: OpId) -> OwnerCheck {
+    let commands = seen.effects.iter().filter(|effect| effect.site.op == at);
+    let mut answers = commands
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::Redis(command) => Some(&command.keys),
+            _ => None,
+        })
+        .flatten()
+        .map(|key| owner_of_key_checked(seen, at, key));
+    let Some(first) = answers.next() else { return OwnerCheck::Unknown };
+    answers.fold(first, better)
+}
+
+fn better(left: OwnerCheck, right: OwnerCheck) -> OwnerCheck {
+    match (left, right) {
+        (OwnerCheck::Checked { kind: a, .. }, OwnerCheck::Checked { kind: b, .. }) => {
+            if b > a {
+                right
+            } else {
+                left
+            }
+        }
+        (OwnerCheck::Checked { .. }, _) | (OwnerCheck::Unknown, OwnerCheck::Unchecked) => left,
+        _ => right,
+    }
+}
 
 fn text_of(body: &Body, value: ValueId) -> Option<String> {
     match body.kind(value) {
@@ -76,7 +108,7 @@ fn ask(script: &str, name: &str) -> OwnerCheck {
         }
         _ => false,
     });
-    owner_checked(body, &effects, at.expect(script).site.op)
+    owner_checked(alone(body, &effects), at.expect(script).site.op)
 }
 
 fn kind(script: &str, name: &str) -> Option<CheckKind> {
@@ -223,7 +255,7 @@ fn client(test: impl FnOnce(&mut Body, ValueId, ValueId) -> Test, deletes_if: bo
         effect(&body, get, "GET".into(), &[key], "redis"),
         effect(&body, del, "DEL".into(), &[key], "redis"),
     ];
-    owner_checked(&body, &effects, del)
+    owner_checked(alone(&body, &effects), del)
 }
 
 fn call(body: &mut Body, block: BlockId, name: &str, argument: ValueId) -> OpId {
@@ -305,7 +337,7 @@ fn effects_of_a_program_serve() {
             if let EffectKind::Redis(command) = &effect.kind
                 && command.is(&["DEL", "PEXPIRE"])
             {
-                let kind = match owner_checked(&body.body, effects, effect.site.op) {
+                let kind = match owner_checked(alone(&body.body, effects), effect.site.op) {
                     OwnerCheck::Checked { kind, .. } => Some(kind),
                     _ => None,
                 };

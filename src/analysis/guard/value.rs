@@ -1,5 +1,6 @@
 //! Which values were read from the lease key, and which came from outside.
 
+use super::Seen;
 use crate::ir::body::Body;
 use crate::ir::effect::{Condition, Effect, EffectKind, Key, RedisCommand};
 use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
@@ -52,9 +53,16 @@ pub(super) struct Values<'b> {
     pub effects: &'b [Effect],
     /// The lease key.
     pub key: &'b Key,
+    /// What else is in sight.
+    pub seen: Seen<'b>,
 }
 
 impl<'b> Values<'b> {
+    /// The values of what is looked at.
+    pub fn new(seen: Seen<'b>, key: &'b Key) -> Self {
+        Self { body: seen.body, effects: seen.effects, key, seen }
+    }
+
     /// The kind of a value.
     pub fn kind(&self, value: ValueId) -> &'b ValueKind {
         self.body.kind(value)

@@ -2,7 +2,7 @@
 //! the same as a conditional write.
 
 use crate::analysis::expiry::{block_of, comes_after};
-use crate::analysis::guard::{OwnerCheck, owner_of_key_checked};
+use crate::analysis::guard::{OwnerCheck, Seen, owner_of_key_checked};
 use crate::analysis::outcome::{Abstract, Assumption};
 use crate::ir::body::Body;
 use crate::ir::effect::{Effect, EffectKind, Key, RedisCommand};
@@ -28,8 +28,9 @@ pub(super) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
                 .contains(&written)
         };
         let checked = || {
-            let check = owner_of_key_checked(&own.body, effects, effect.site.op, key);
-            matches!(check, OwnerCheck::Checked { .. })
+            let seen = Seen::of(program, effect.site.body, effects);
+            let check = seen.map(|seen| owner_of_key_checked(seen, effect.site.op, key));
+            matches!(check, Some(OwnerCheck::Checked { .. }))
         };
         asked != written
             && comes_after(program, read.site, effect.site)

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::{Action, KeyUse, Leases, OwnerProof};
+use super::{Action, KeyUse, Leases, OwnerProof, empties, first_expiry};
 use crate::analysis::callgraph::call_behind;
-use crate::analysis::expiry::{all_sites, block_of};
+use crate::analysis::expiry::all_sites;
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
-use crate::analysis::outcome::{Abstract, Assumption};
 use crate::config::Confidence;
 use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
-use crate::ir::effect::{BodyId, EffectKind, Site};
+use crate::ir::effect::{BodyId, EffectKind, Expiry, Site};
 use crate::ir::value::{Pattern, SUCCESS, ValueKind};
 use crate::link::Program;
 
@@ -109,7 +108,11 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     let acquired = !acquires.is_empty();
     let library = uses.iter().any(|it| it.library);
     let settled = changes().any(|it| match it.action {
-        Action::Renew => !acquires.iter().any(|acquire| same_script(program, it, acquire)),
+        Action::Renew => {
+            !acquires.iter().any(|acquire| first_expiry::belongs(program, it, acquire))
+        }
+        // An empty value that lapses may say "nothing there", as a cache does.
+        _ if empties_for_a_while(program, it) => false,
         _ => !acquires.iter().all(|acquire| is_rollback(program, it, acquire)),
     });
     // A client compares cached values with parameters too: without an acquire only a name, or a
@@ -135,20 +138,15 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     KeyClass { kind, confidence, named, acquired, compared }
 }
 
-/// Whether a script that takes a key goes on to give it an expiry: that is the first, no renewal.
-fn same_script(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bool {
-    let Some(own) = program.body(renew.site.body) else { return false };
-    let script = own.body.kind == crate::ir::body::BodyKind::Script;
-    if !script || renew.site.body != acquire.site.body {
-        return false;
-    }
-    let (Some(from), Some(to)) =
-        (block_of(&own.body, acquire.site.op), block_of(&own.body, renew.site.op))
-    else {
-        return true;
-    };
-    let won = Assumption::new(program, own.id, acquire.site.op, Abstract::Reply(true));
-    won.reachable(&own.body, from).contains(&to)
+/// Whether a use sets the key to an empty value that has an expiry.
+fn empties_for_a_while(program: &Program, key_use: &KeyUse) -> bool {
+    let effect = program.effects(key_use.site.body).get(key_use.effect);
+    effect.is_some_and(|effect| match &effect.kind {
+        EffectKind::Redis(command) => {
+            empties(command) && matches!(command.expiry, Expiry::Set { .. })
+        }
+        _ => false,
+    })
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.

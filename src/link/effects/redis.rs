@@ -144,7 +144,7 @@ fn by_wire(api: &Api, span: Span, words: impl Fn(usize) -> Vec<Piece>) -> Vec<Pi
                 // An empty list of bytes is a value of no length, not the lack of one.
                 let value = api.argument("value") == Some(*index);
                 match found.is_empty() && value {
-                    true => pieces.push(Piece::made(span)),
+                    true => pieces.push(Piece::literal("", span)),
                     false => pieces.extend(found),
                 }
             }

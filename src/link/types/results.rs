@@ -160,7 +160,7 @@ impl<'p> Group<'p> {
             let Ty::Closure(closure) = ty else { continue };
             let types = match resolved.functions.first() {
                 Some(id) => self.expected(*id, at, &resolved.receiver, arguments),
-                None => self.expected_by_library(call, resolved, receiver),
+                None => self.expected_by_library(call, resolved, receiver, arguments),
             };
             self.give(*closure, types);
         }
@@ -177,9 +177,20 @@ impl<'p> Group<'p> {
         }
     }
 
-    fn expected_by_library(&self, call: &Call, resolved: &Resolved, receiver: &Ty) -> Vec<Ty> {
-        let Callee::Method(name) = &call.callee else { return Vec::new() };
+    fn expected_by_library(
+        &self,
+        call: &Call,
+        resolved: &Resolved,
+        receiver: &Ty,
+        arguments: &[Ty],
+    ) -> Vec<Ty> {
         let row = resolved.apis.first();
+        let Callee::Method(name) = &call.callee else {
+            // `redis::transaction(conn, keys, |conn, pipe| …)`
+            let begins = row.filter(|row| row.effect == ApiEffect::TxBegin);
+            let connection = begins.and_then(|row| arguments.get(row.argument("connection")?));
+            return connection.cloned().into_iter().collect();
+        };
         if row.is_some_and(|row| row.effect == ApiEffect::TxBegin) {
             return vec![match row.map(|row| row.library.as_str()) {
                 Some("sqlx") => Ty::external(crate::ir::index::Path::parse("sqlx::Transaction")),

@@ -16,6 +16,9 @@ pub(super) enum Standard {
     Adapted(Adapter),
     /// An adapter that may run a closure: a call as well.
     Runs(Adapter),
+    /// `map_or(default, closure)`: [`Adapter::Map`] by the last argument, then
+    /// [`Adapter::UnwrapOr`] with the first.
+    MapsOr,
 }
 
 /// Methods without arguments.
@@ -101,6 +104,7 @@ pub(super) fn method(name: &str, arguments: usize) -> Option<Standard> {
     let table = match arguments {
         0 => PLAIN,
         1 => WITH_ARGUMENT,
+        2 if matches!(name, "map_or" | "map_or_else") => return Some(Standard::MapsOr),
         _ => return None,
     };
     let at = table.binary_search_by_key(&name, |(known, _)| known).ok()?;

@@ -10,7 +10,7 @@ use super::assigned::APPENDS;
 use super::variables::{changes, makes_list};
 use crate::ir::body::{Argument, Call, Callee, OpKind, Terminator};
 use crate::ir::index::{Path, TypeRef};
-use crate::ir::value::{Conversion, Literal, Text, ValueId, ValueKind};
+use crate::ir::value::{Adapter, Conversion, Literal, Text, ValueId, ValueKind};
 use crate::source::Span;
 
 /// The places of a call.
@@ -120,7 +120,8 @@ impl Lowerer<'_> {
             return Some(self.value(ValueKind::List(Vec::new()), whole));
         }
         let Some(first) = of.args.first() else {
-            let empty = path.parent().last() == Some("String") && path.last() == Some("new");
+            let empty = path.parent().last() == Some("String")
+                && matches!(path.last(), Some("new" | "default"));
             let text = || ValueKind::Literal(Literal::Text(Text::verbatim("", whole)));
             return empty.then(|| self.value(text(), whole));
         };
@@ -195,6 +196,25 @@ impl Lowerer<'_> {
         call
     }
 
+    /// A call on `receiver` that is an adapter of `value`, by its first argument.
+    fn running(
+        &mut self,
+        receiver: ValueId,
+        value: ValueId,
+        adapter: Adapter,
+        of: &syn::ExprMethodCall,
+        places: Places,
+    ) -> ValueId {
+        let call = self.written(receiver, of, places);
+        let argument = call.arguments.first().map(|argument| argument.value);
+        let result = call.result;
+        let op = self.frame.op(OpKind::Call(call), places.op);
+        if let Some(slot) = self.frame.body.values.get_mut(result.0 as usize) {
+            slot.kind = ValueKind::Adapted { value, adapter, argument, call: Some(op) };
+        }
+        result
+    }
+
     fn standard_method(
         &mut self,
         standard: Standard,
@@ -217,13 +237,19 @@ impl Lowerer<'_> {
                 let kind = ValueKind::Adapted { value, adapter, argument, call: None };
                 self.value(kind, places.whole)
             }
-            Standard::Runs(adapter) => {
-                let call = self.written(value, of, places);
-                let argument = call.arguments.first().map(|argument| argument.value);
-                let result = call.result;
-                let op = self.frame.op(OpKind::Call(call), places.op);
-                if let Some(slot) = self.frame.body.values.get_mut(result.0 as usize) {
-                    slot.kind = ValueKind::Adapted { value, adapter, argument, call: Some(op) };
+            Standard::Runs(adapter) => self.running(value, value, adapter, of, places),
+            Standard::MapsOr => {
+                let mapped = self.value(ValueKind::Unknown, places.whole);
+                let result = self.running(value, mapped, Adapter::UnwrapOr, of, places);
+                let ValueKind::Adapted { call: Some(op), .. } = *self.frame.body.kind(result)
+                else {
+                    return result;
+                };
+                let closure = self.frame.body.call(op).and_then(|call| call.arguments.last());
+                let argument = closure.map(|argument| argument.value);
+                if let Some(slot) = self.frame.body.values.get_mut(mapped.0 as usize) {
+                    let adapter = Adapter::Map;
+                    slot.kind = ValueKind::Adapted { value, adapter, argument, call: None };
                 }
                 result
             }
