@@ -175,3 +175,53 @@ fn limit_words(client: &str) -> &'static str {
         _ => "`tokio::time::timeout(Duration::from_secs(…), …)` around it",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn safety(idempotency_key: bool, limit: CallLimit, recorded: bool) -> Safety {
+        let (reads, lease, renewed) = (false, Some(30_000), false);
+        Safety { reads, idempotency_key, limit, lease, renewed, recorded }
+    }
+
+    #[test]
+    fn a_note_only_where_key_limit_and_record_are_there() {
+        assert_eq!(safety(true, CallLimit::Below, true).severity(), Severity::Note);
+        assert_eq!(safety(false, CallLimit::Below, true).severity(), Severity::Warning);
+        assert_eq!(safety(true, CallLimit::Below, false).severity(), Severity::Warning);
+        assert_eq!(safety(true, CallLimit::Unknown, true).severity(), Severity::Warning);
+    }
+
+    #[test]
+    fn an_error_where_the_limit_is_shown_to_be_none_or_too_long() {
+        assert_eq!(safety(true, CallLimit::None, true).severity(), Severity::Error);
+        assert_eq!(safety(true, CallLimit::Beyond(30_000), true).severity(), Severity::Error);
+    }
+
+    #[test]
+    fn the_help_names_all_that_is_missing_and_nothing_else() {
+        let help = safety(false, CallLimit::Beyond(60_000), false).help("reqwest");
+        assert_eq!(
+            help,
+            "move the call out of the section, before the acquire or after the release; to stay inside, \
+             it lacks an idempotency key (`.header(\"Idempotency-Key\", …)`, the same for every try), a \
+             time limit below the lease of 30000 ms (it has 60000 ms; `.timeout(Duration::from_secs(…))` \
+             on the request), a renewal of the lease while it runs, a durable record of the attempt, \
+             committed before it leaves"
+        );
+        let all = Safety { renewed: true, ..safety(true, CallLimit::Below, true) };
+        assert_eq!(
+            all.help("tonic"),
+            "move the call out of the section, before the acquire or after the release"
+        );
+    }
+
+    #[test]
+    fn a_call_that_only_reads_needs_no_key_and_no_record() {
+        let reads = Safety { reads: true, ..safety(false, CallLimit::None, false) };
+        let help = reads.help("ureq");
+        assert!(!help.contains("idempotency") && !help.contains("record"), "{help}");
+        assert!(help.contains("it has none; `.config().timeout_global("), "{help}");
+    }
+}
