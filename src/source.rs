@@ -72,7 +72,8 @@ pub struct SourceFile {
     pub path: String,
     /// The language its name says.
     pub language: Language,
-    /// The text: no byte order mark; invalid bytes are replaced by U+FFFD.
+    /// The text: no byte order mark; invalid bytes are replaced by U+FFFD, and so is U+FFFC, which
+    /// stands for holes above this floor.
     pub text: String,
     /// Whether bytes were replaced because they were not UTF-8.
     pub lossy: bool,
@@ -81,10 +82,10 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// A file with the given text; a byte order mark is cut off.
+    /// A file with the given text; a byte order mark is cut off, and U+FFFC is replaced.
     #[must_use]
     pub fn new(id: FileId, path: impl Into<String>, language: Language, text: &str) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace('\u{fffc}', "\u{fffd}");
         let lines = LineIndex::new(&text);
         Self { id, path: path.into(), language, text, lossy: false, lines }
     }
@@ -104,7 +105,14 @@ impl SourceFile {
     /// A span over the whole file.
     #[must_use]
     pub fn whole(&self) -> Span {
-        Span::new(self.id, 0, u32::try_from(self.text.len()).unwrap_or(u32::MAX))
+        self.range(0, self.text.len())
+    }
+
+    /// The span of the bytes `start..end`.
+    #[must_use]
+    pub fn range(&self, start: usize, end: usize) -> Span {
+        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span::new(self.id, offset(start), offset(end))
     }
 }
 
@@ -216,5 +224,11 @@ mod tests {
         let file = SourceFile::new(FileId(0), "a.lua", Language::Lua, "\u{feff}return 1");
         assert_eq!(file.text, "return 1");
         assert_eq!(file.position(7), Position { line: 1, column: 8 });
+    }
+
+    #[test]
+    fn the_sign_of_a_hole_is_no_text() {
+        let file = SourceFile::new(FileId(0), "a.lua", Language::Lua, "a\u{fffc}b");
+        assert_eq!(file.text, "a\u{fffd}b");
     }
 }

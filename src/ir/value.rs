@@ -4,6 +4,10 @@ use super::body::{BodyIndex, OpId};
 use super::index::{Path, TypeRef};
 use crate::source::Span;
 
+mod text;
+
+pub use text::{HOLE, LARGEST_TEXT, Text};
+
 /// A value of one body; an index into [`Body::values`](super::body::Body::values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub u32);
@@ -143,45 +147,6 @@ pub enum Literal {
     Nothing,
     /// `()`: a value without content.
     Unit,
-}
-
-/// Stands in a flattened text for a hole that the host language fills (U+FFFC, which no source
-/// holds for itself).
-pub const HOLE: char = '\u{FFFC}';
-
-/// Decoded text and where its bytes are written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    /// The text, decoded.
-    pub content: String,
-    /// Runs of bytes, sorted: decoded offset, place of that byte in the source. Between two runs,
-    /// offsets advance together. Never empty.
-    pub runs: Vec<(u32, Span)>,
-}
-
-impl Text {
-    /// Text that stands in the source byte for byte, at `span`.
-    #[must_use]
-    pub fn verbatim(content: impl Into<String>, span: Span) -> Self {
-        Self { content: content.into(), runs: vec![(0, span)] }
-    }
-
-    /// The source place of a range of decoded bytes.
-    #[must_use]
-    pub fn place(&self, start: u32, end: u32) -> Option<Span> {
-        let first = self.offset(start)?;
-        let last = self.offset(end.saturating_sub(1).max(start))?;
-        let extra = u32::from(end > start);
-        Some(first.to(Span { start: last.start + extra, end: last.start + extra, ..last }))
-    }
-
-    /// The empty span at a decoded offset.
-    fn offset(&self, at: u32) -> Option<Span> {
-        let index = self.runs.partition_point(|(decoded, _)| *decoded <= at).checked_sub(1)?;
-        let (decoded, span) = self.runs.get(index)?;
-        let start = (span.start + (at - decoded)).min(span.end);
-        Some(Span { file: span.file, start, end: start })
-    }
 }
 
 /// A part of a template.
@@ -341,28 +306,5 @@ impl Pattern {
             Self::Variant { path, .. } | Self::Constant(path) => path.last(),
             _ => None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::FileId;
-
-    #[test]
-    fn decoded_text_points_at_its_source() {
-        let file = FileId(0);
-        // Source `ab\ncd` in a literal that starts at 10: `\n` takes two bytes.
-        let text = Text {
-            content: "ab\ncd".into(),
-            runs: vec![
-                (0, Span::new(file, 10, 12)),
-                (2, Span::new(file, 12, 14)),
-                (3, Span::new(file, 14, 16)),
-            ],
-        };
-        assert_eq!(text.place(0, 2), Some(Span::new(file, 10, 12)));
-        assert_eq!(text.place(3, 5), Some(Span::new(file, 14, 16)));
-        assert_eq!(text.place(0, 5), Some(Span::new(file, 10, 16)));
     }
 }

@@ -97,7 +97,7 @@ fn word(text: &str, word: &str) -> bool {
 }
 
 fn unread(text: &Text) -> Lowered {
-    let span = literal::place(text, 0, text.content.len());
+    let span = text.place(0, text.content.len());
     let message = "this Lua code has too many faults to be read".to_owned();
     Lowered {
         bodies: Vec::new(),

@@ -5,9 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::literal::offset;
 use crate::ir::value::Text;
-use crate::source::{FileId, Language, SourceFile, Span, Tree};
+use crate::source::{FileId, Language, SourceFile, Tree};
 
 /// Files in files in files: deeper than any loader's user goes.
 const MAXIMUM_DEPTH: usize = 16;
@@ -19,12 +18,9 @@ pub fn expand(file: &SourceFile, tree: &Tree) -> Text {
         return Text::verbatim(file.text.clone(), file.whole());
     }
     let mut taken = BTreeSet::from([file.id]);
-    let mut text = Text { content: String::new(), runs: Vec::new() };
+    let mut text = Text::default();
     append(&mut text, file, tree, &mut taken, 0);
-    if text.runs.is_empty() {
-        text.runs.push((0, file.whole()));
-    }
-    text
+    text.or_at(file.whole())
 }
 
 fn append(
@@ -48,32 +44,15 @@ fn append(
                     }
                 }
             }
-            _ => piece(text, file, start, at),
+            _ => text.push(line, file.range(start, at)),
         }
     }
-}
-
-/// Adds bytes of a file; neighbours of one file share a run.
-fn piece(text: &mut Text, file: &SourceFile, start: usize, end: usize) {
-    let length = text.content.len();
-    text.content.push_str(file.text.get(start..end).unwrap_or_default());
-    let (start, end) = (offset(start), offset(end));
-    if let Some((from, last)) = text.runs.last_mut()
-        && last.file == file.id
-        && last.end == start
-        && last.end - last.start == offset(length) - *from
-    {
-        last.end = end;
-        return;
-    }
-    text.runs.push((offset(length), Span::new(file.id, start, end)));
 }
 
 /// A line end that stands in no file, after a piece whose last line has none.
 fn newline(text: &mut Text, file: &SourceFile, at: usize) {
     if !text.content.is_empty() && !text.content.ends_with('\n') {
-        text.runs.push((offset(text.content.len()), Span::new(file.id, offset(at), offset(at))));
-        text.content.push('\n');
+        text.push("\n", file.range(at, at));
     }
 }
 
@@ -144,7 +123,7 @@ mod tests {
         let text = expand(tree.at("jobs/move-2.lua").unwrap(), &tree);
         assert_eq!(text.content, "local a = 1\nlocal function free(x) end\nfree(a)\n");
         let at = text.content.find("local function").unwrap();
-        let span = text.place(offset(at), offset(at + 5)).unwrap();
+        let span = text.place(at, at + 5);
         assert_eq!(tree.file(span.file).unwrap().path, "jobs/includes/free.lua");
         assert_eq!(tree.file(span.file).unwrap().slice(span), "local");
     }

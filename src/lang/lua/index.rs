@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::{include, literal, looks_like_script, parse};
 use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef};
-use crate::ir::value::{HOLE, Text};
+use crate::ir::value::Text;
 use crate::lang::cursor;
 use crate::source::{SourceFile, Span, Tree};
 
@@ -73,16 +73,15 @@ fn mentions_redis(content: &str) -> bool {
 #[must_use]
 pub fn find<'t>(text: &Text, script: &'t parse::Script, function: &Function) -> Item<'t> {
     let root = script.tree.root_node();
-    let named = |node: &Node<'t>| {
-        literal::place(text, node.start_byte(), node.end_byte()) == function.name_span
-    };
+    let named =
+        |node: &Node<'t>| text.place(node.start_byte(), node.end_byte()) == function.name_span;
     for node in cursor::descendants(root) {
         if let Some(found) = registration(node, &script.source)
             && named(&found.name)
         {
             return Item::Callback(found.callback);
         }
-        let place = literal::place(text, node.start_byte(), node.end_byte());
+        let place = text.place(node.start_byte(), node.end_byte());
         if matches!(node.kind(), "string" | "binary_expression") && place == function.span {
             return Item::Embedded(node);
         }
@@ -198,28 +197,20 @@ pub fn written(text: &Text, node: Node<'_>) -> Text {
     if node.kind() == "string" {
         return literal::decode(text, node.start_byte(), node.end_byte());
     }
-    let mut whole = Text { content: String::new(), runs: Vec::new() };
+    let mut whole = Text::default();
     let mut rest = Some(node);
     while let Some(next) = rest.take() {
         let joined = next.kind() == "binary_expression" && cursor::has_token(next, "..");
         let piece = if joined { next.child_by_field_name("left") } else { Some(next) };
         rest = if joined { next.child_by_field_name("right") } else { None };
         let Some(piece) = piece else { continue };
-        let piece = match piece.kind() {
-            "string" => literal::decode(text, piece.start_byte(), piece.end_byte()),
-            _ => {
-                let place = literal::place(text, piece.start_byte(), piece.end_byte());
-                Text::verbatim(HOLE, place)
-            }
-        };
-        let at = literal::offset(whole.content.len());
-        whole.runs.extend(piece.runs.iter().map(|(from, span)| (at + from, *span)));
-        whole.content.push_str(&piece.content);
+        let (start, end) = (piece.start_byte(), piece.end_byte());
+        match piece.kind() {
+            "string" => whole.append(&literal::decode(text, start, end)),
+            _ => whole.push_hole(text.place(start, end)),
+        }
     }
-    if whole.runs.is_empty() {
-        whole.runs.push((0, literal::place(text, node.start_byte(), node.start_byte())));
-    }
-    whole
+    whole.or_at(text.place(node.start_byte(), node.start_byte()))
 }
 
 /// The variable or field that a string is assigned to.
@@ -289,7 +280,7 @@ fn function(
     found: &Found<'_>,
     role: Role,
 ) -> Function {
-    let place = |node: Node<'_>| literal::place(text, node.start_byte(), node.end_byte());
+    let place = |node: Node<'_>| text.place(node.start_byte(), node.end_byte());
     let (span, name_span) = match found.name_node {
         Some(name) => (place(found.node), place(name)),
         None => (file.whole(), Span::new(file.id, 0, 0)),

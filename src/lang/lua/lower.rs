@@ -20,7 +20,6 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use super::literal::place;
 use crate::ir::body::{
     BlockId, Body, BodyKind, Exit, Lowered, OpKind, Problem, ProblemKind, Terminator, Test,
 };
@@ -61,8 +60,8 @@ pub enum Part<'t> {
 #[must_use]
 pub fn lower<'t>(text: &'t Text, source: &'t str, root: Node<'t>, part: &Part<'t>) -> Lowered {
     let span = match part {
-        Part::Chunk => place(text, 0, text.content.len()),
-        Part::Callback(node) => place(text, node.start_byte(), node.end_byte()),
+        Part::Chunk => text.place(0, text.content.len()),
+        Part::Callback(node) => text.place(node.start_byte(), node.end_byte()),
     };
     let mut lowerer = Lowerer::new(text, source, span);
     lowerer.syntax_problems(root);
@@ -142,7 +141,7 @@ impl<'t> Lowerer<'t> {
     }
 
     fn span(&self, node: Node<'_>) -> Span {
-        place(self.text, node.start_byte(), node.end_byte())
+        self.text.place(node.start_byte(), node.end_byte())
     }
 
     /// The text of a node as it is parsed.
@@ -199,7 +198,7 @@ impl<'t> Lowerer<'t> {
                 Some(token) => format!("`{token}` is missing in this Lua code"),
                 None => "this Lua code does not parse".to_owned(),
             };
-            let span = place(self.text, fault.start, fault.end);
+            let span = self.text.place(fault.start, fault.end);
             self.problems.push(Problem { span, message, kind: ProblemKind::Syntax });
         }
     }

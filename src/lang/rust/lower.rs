@@ -39,7 +39,6 @@ mod statements;
 mod templates;
 #[cfg(test)]
 mod tests;
-mod texts;
 mod variables;
 
 /// How deep expressions and blocks may nest before a part is given up.

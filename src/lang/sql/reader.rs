@@ -54,7 +54,7 @@ impl<'a> Session<'a> {
 
     /// The source place of decoded bytes.
     pub fn place(&self, start: usize, end: usize) -> Span {
-        place(self.text, start, end)
+        self.text.place(start, end)
     }
 
     /// A statement over all of `tokens`.
@@ -138,15 +138,6 @@ impl<'a> Session<'a> {
             kind,
         });
     }
-}
-
-/// The source place of decoded bytes; the start of the text when there is none.
-fn place(text: &Text, start: usize, end: usize) -> Span {
-    let small = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
-    text.place(small(start), small(end)).unwrap_or_else(|| {
-        let first = text.runs.first().map(|(_, span)| *span);
-        first.unwrap_or(Span { file: crate::source::FileId(0), start: 0, end: 0 })
-    })
 }
 
 fn kept(content: &str, start: usize, end: usize) -> String {
@@ -290,7 +281,7 @@ impl Places<'_> {
 
     /// A parser's span in the source; the whole statement when the parser knows none.
     pub fn span(&self, span: sqlparser::tokenizer::Span) -> Span {
-        self.bytes(span).map_or(self.whole, |(start, end)| place(self.text, start, end))
+        self.bytes(span).map_or(self.whole, |(start, end)| self.text.place(start, end))
     }
 
     /// A part of the statement that is a statement itself.

@@ -239,31 +239,26 @@ fn of_chain(context: &Context<'_>, whole: &Chain, dialect: Dialect) -> Statement
 /// `QueryBuilder::new(text)` and what is pushed to it, as one text.
 fn pushed(context: &Context<'_>, whole: &Chain, dialect: Dialect) -> Statements {
     let program = context.program;
-    let mut text = Text { content: String::new(), runs: Vec::new() };
-    let mut add = |part: &Text| {
-        let at = u32::try_from(text.content.len()).unwrap_or(u32::MAX);
-        text.runs.extend(part.runs.iter().map(|(from, span)| (at.saturating_add(*from), *span)));
-        text.content.push_str(&part.content);
-    };
+    let mut text = Text::default();
     let first = |at: &At| text_of(program, at).into_iter().next();
     if let Some((_, head)) = whole.root.call(program)
         && let Some(start) = head.arguments.first()
         && let Some(part) = first(&whole.root.with(start.value))
     {
-        add(&part);
+        text.append(&part);
     }
     for link in &whole.links {
         let (Some(name), Some(call)) = (link.name(program), link.call(program)) else { continue };
         match name {
             "push" | "push_unseparated" => {
-                let part = link.argument(program, 0).and_then(|at| first(&at));
-                add(&part.unwrap_or_else(|| {
-                    Text::verbatim(crate::ir::value::HOLE.to_string(), call.name_span)
-                }));
+                match link.argument(program, 0).and_then(|at| first(&at)) {
+                    Some(part) => text.append(&part),
+                    None => text.push_hole(call.name_span),
+                }
             }
-            "push_bind" => add(&Text::verbatim("?", call.name_span)),
-            "push_values" => add(&Text::verbatim(" VALUES (?)", call.name_span)),
-            "push_tuples" => add(&Text::verbatim(" ((?))", call.name_span)),
+            "push_bind" => text.push("?", call.name_span),
+            "push_values" => text.push(" VALUES (?)", call.name_span),
+            "push_tuples" => text.push(" ((?))", call.name_span),
             _ => {}
         }
     }

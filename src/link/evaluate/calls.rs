@@ -163,9 +163,7 @@ fn fill(segment: &Segment, needle: &str, filling: &Segments) -> Segments {
 
 /// The part of a text between two offsets; nothing when it is empty.
 fn cut(text: &Text, start: usize, end: usize) -> Option<Segment> {
-    let content = text.content.get(start..end).filter(|content| !content.is_empty())?;
-    let span = text.place(u32::try_from(start).ok()?, u32::try_from(end).ok()?)?;
-    Some(Segment::Text(Text::verbatim(content, span)))
+    (start < end).then(|| Segment::Text(text.part(start, end)))
 }
 
 impl Program {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::key::{Hole, KeyPart, KeyTemplate, Origin};
-use crate::ir::value::{HOLE, Text, ValueId, ValueKind};
+use crate::ir::value::{Text, ValueId, ValueKind};
 use crate::link::Program;
 
 impl Program {
@@ -127,20 +127,15 @@ impl Program {
 
 /// One text of segments, holes as [`HOLE`]; `None` when there is nothing but holes.
 fn flatten(segments: Segments) -> Option<Text> {
-    let mut flat = Text { content: String::new(), runs: Vec::new() };
+    let mut flat = Text::default();
     let mut literal = false;
     for segment in segments {
-        let base = u32::try_from(flat.content.len()).ok()?;
         match segment {
             Segment::Text(text) => {
                 literal |= !text.content.is_empty();
-                flat.runs.extend(text.runs.iter().map(|(at, span)| (base + at, *span)));
-                flat.content.push_str(&text.content);
+                flat.append(&text);
             }
-            Segment::Hole(hole) => {
-                flat.runs.push((base, hole.span));
-                flat.content.push(HOLE);
-            }
+            Segment::Hole(hole) => flat.push_hole(hole.span),
         }
     }
     (literal && !flat.runs.is_empty()).then_some(flat)

@@ -274,9 +274,7 @@ impl<'t> Lowerer<'t> {
     pub(super) fn word_place(&self, value: ValueId) -> Option<Span> {
         let value = self.bodies.get(self.current)?.value(value)?;
         match &value.kind {
-            ValueKind::Literal(Literal::Text(text)) => {
-                text.place(0, super::super::literal::offset(text.content.len()))
-            }
+            ValueKind::Literal(Literal::Text(text)) => Some(text.place(0, text.content.len())),
             _ => Some(value.span),
         }
     }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::literal::{self, offset};
+use super::super::literal;
 use super::{Lowerer, Test, cursor};
 use crate::ir::body::BlockId;
 use crate::ir::index::Path;
@@ -97,14 +97,14 @@ impl<'t> Lowerer<'t> {
         let mut at = 0;
         for (found, hole) in text.content.match_indices(HOLE) {
             if found > at {
-                parts.push(TemplatePart::Text(literal::part(&text, at, found)));
+                parts.push(TemplatePart::Text(text.part(at, found)));
             }
             at = found + hole.len();
-            let place = literal::place(&text, found, at);
+            let place = text.place(found, at);
             parts.push(TemplatePart::Hole(self.unknown(place)));
         }
         if at < text.content.len() {
-            parts.push(TemplatePart::Text(literal::part(&text, at, text.content.len())));
+            parts.push(TemplatePart::Text(text.part(at, text.content.len())));
         }
         self.add(ValueKind::Template(parts), span)
     }
@@ -335,16 +335,14 @@ impl<'t> Lowerer<'t> {
     /// A template, or a literal when no part is a hole.
     pub(super) fn template(&mut self, parts: Vec<TemplatePart>, node: Node<'t>) -> ValueId {
         let span = self.span(node);
-        let mut whole = Text { content: String::new(), runs: Vec::new() };
+        let mut whole = Text::default();
         for part in &parts {
             let TemplatePart::Text(text) = part else {
                 return self.add(ValueKind::Template(parts), span);
             };
-            let at = offset(whole.content.len());
-            whole.runs.extend(text.runs.iter().map(|(from, span)| (at + from, *span)));
-            whole.content.push_str(&text.content);
+            whole.append(text);
         }
-        self.add(ValueKind::Literal(Literal::Text(whole)), span)
+        self.add(ValueKind::Literal(Literal::Text(whole.or_at(span))), span)
     }
 
     /// `and` and `or` where a value is wanted. Paths part where an operand is a call or where

@@ -1,6 +1,5 @@
 //! Commands sent from a script, and `string.format`, which builds most of their keys.
 
-use super::super::literal;
 use super::Lowerer;
 use super::call::Written;
 use crate::ir::index::Path;
@@ -36,7 +35,7 @@ impl<'t> Lowerer<'t> {
         };
         let mut parts = Vec::new();
         for piece in pieces(&pattern.content) {
-            let text = literal::part(&pattern, piece.start, piece.end);
+            let text = pattern.part(piece.start, piece.end);
             if !piece.directive {
                 parts.push(TemplatePart::Text(text));
                 continue;
@@ -65,7 +64,7 @@ impl<'t> Lowerer<'t> {
         value: ValueId,
         written: &Written<'t>,
     ) -> ValueId {
-        let span = literal::place(&directive, 0, directive.content.len());
+        let span = directive.place(0, directive.content.len());
         let directive = self.add(ValueKind::Literal(Literal::Text(directive)), span);
         self.emit_path(path.clone(), vec![directive, value], written.span, written.name_span)
     }

@@ -3,7 +3,6 @@
 use syn::Lit;
 
 use super::Lowerer;
-use super::texts::TextBuilder;
 use crate::ir::value::{Literal, Text, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -95,36 +94,36 @@ impl Reader<'_> {
         Span::new(self.file.file, offset(start), offset(end))
     }
 
-    fn finish(&self, builder: TextBuilder) -> Text {
-        builder.finish(self.place(0, 0))
+    fn finish(&self, text: Text) -> Text {
+        text.or_at(self.place(0, 0))
     }
 
     /// Raw text: only line ends are made one.
     fn raw(&self) -> Text {
-        let mut builder = TextBuilder::default();
+        let mut text = Text::default();
         let mut start = 0;
         for (at, _) in self.content.match_indices("\r\n") {
-            self.copy(&mut builder, start, at);
+            self.copy(&mut text, start, at);
             start = at + 1;
         }
-        self.copy(&mut builder, start, self.content.len());
-        self.finish(builder)
+        self.copy(&mut text, start, self.content.len());
+        self.finish(text)
     }
 
-    fn copy(&self, builder: &mut TextBuilder, start: usize, end: usize) {
+    fn copy(&self, text: &mut Text, start: usize, end: usize) {
         if let Some(part) = self.content.get(start..end) {
-            builder.push(part, self.place(start, end));
+            text.push(part, self.place(start, end));
         }
     }
 
     /// Text with escapes; `None` for an escape that the language does not have.
     fn escaped(&self) -> Option<Text> {
-        let mut builder = TextBuilder::default();
+        let mut text = Text::default();
         let mut start = 0;
         let mut at = 0;
         while let Some(found) = self.content.get(at..)?.find(['\\', '\r']) {
             let mark = at + found;
-            self.copy(&mut builder, start, mark);
+            self.copy(&mut text, start, mark);
             if self.content.get(mark..)?.starts_with('\r') {
                 start = mark + 1;
                 at = start;
@@ -133,13 +132,13 @@ impl Reader<'_> {
             let (decoded, length) = escape(self.content.get(mark..)?)?;
             if let Some(decoded) = decoded {
                 let mut buffer = [0; 4];
-                builder.push(decoded.encode_utf8(&mut buffer), self.place(mark, mark + length));
+                text.push(decoded.encode_utf8(&mut buffer), self.place(mark, mark + length));
             }
             start = mark + length;
             at = start;
         }
-        self.copy(&mut builder, start, self.content.len());
-        Some(self.finish(builder))
+        self.copy(&mut text, start, self.content.len());
+        Some(self.finish(text))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Text with holes: format strings, `+` on text, joined lists.
 
 use super::Lowerer;
-use super::texts::TextBuilder;
 use crate::ir::index::Path;
 use crate::ir::value::{Conversion, Literal, TemplatePart, Text, ValueId, ValueKind};
 use crate::source::Span;
@@ -76,13 +75,13 @@ impl Lowerer<'_> {
         span: Span,
     ) -> ValueId {
         let mut parts = Vec::new();
-        let mut literal = TextBuilder::default();
+        let mut literal = Text::default();
         let mut next = 0;
         for piece in pieces(&text.content) {
             match piece {
-                Piece::Text(start, end) => literal.push_part(text, start, end),
+                Piece::Text(start, end) => literal.append_part(text, start, end),
                 Piece::Hole { argument, at, format } => {
-                    flush(&mut parts, &mut literal, span);
+                    flush(&mut parts, &mut literal);
                     if format.contains(".*") {
                         next += 1;
                     }
@@ -91,7 +90,7 @@ impl Lowerer<'_> {
                 }
             }
         }
-        flush(&mut parts, &mut literal, span);
+        flush(&mut parts, &mut literal);
         self.template(parts, text, span)
     }
 
@@ -140,8 +139,7 @@ impl Lowerer<'_> {
         if let Some(value) = self.variable(name) {
             return value;
         }
-        let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let place = text.place(offset(at), offset(at + argument.len())).unwrap_or(span);
+        let place = text.place(at, at + argument.len());
         self.value(ValueKind::Path(Path::single(name)), place)
     }
 
@@ -158,23 +156,23 @@ impl Lowerer<'_> {
     /// The text of several values, one after the other.
     pub(super) fn concatenated(&mut self, values: &[ValueId], span: Span) -> ValueId {
         let mut parts = Vec::new();
-        let mut literal = TextBuilder::default();
+        let mut literal = Text::default();
         let mut anchor = None;
         for value in values {
             for part in self.parts_of(*value) {
                 match part {
                     TemplatePart::Text(text) => {
-                        literal.push_text(&text);
+                        literal.append(&text);
                         anchor.get_or_insert(text);
                     }
                     TemplatePart::Hole(value) => {
-                        flush(&mut parts, &mut literal, span);
+                        flush(&mut parts, &mut literal);
                         parts.push(TemplatePart::Hole(value));
                     }
                 }
             }
         }
-        flush(&mut parts, &mut literal, span);
+        flush(&mut parts, &mut literal);
         let anchor = anchor.unwrap_or_else(|| Text::verbatim("", span));
         self.template(parts, &anchor, span)
     }
@@ -197,9 +195,9 @@ impl Lowerer<'_> {
     }
 }
 
-fn flush(parts: &mut Vec<TemplatePart>, literal: &mut TextBuilder, span: Span) {
-    if !literal.is_empty() {
-        parts.push(TemplatePart::Text(std::mem::take(literal).finish(span)));
+fn flush(parts: &mut Vec<TemplatePart>, literal: &mut Text) {
+    if !literal.content.is_empty() {
+        parts.push(TemplatePart::Text(std::mem::take(literal)));
     }
 }
 
