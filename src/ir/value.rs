@@ -55,7 +55,7 @@ pub enum ValueKind {
     Element {
         /// Of what.
         base: ValueId,
-        /// Which, when it is written.
+        /// Which, when it is written. A constant counts from 0, in languages that count from 1, too.
         index: Option<ValueId>,
     },
     /// What a call gave back; the operation is a [`Call`](super::body::Call).
@@ -156,6 +156,17 @@ pub enum TemplatePart {
     Text(Text),
     /// A hole and the value that fills it, shown by its display form.
     Hole(ValueId),
+}
+
+impl TemplatePart {
+    /// What it counts for against [`LARGEST_TEXT`]: a thousand holes fill a text.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.size(),
+            Self::Hole(_) => 64,
+        }
+    }
 }
 
 /// How far a converted value is still the same value.

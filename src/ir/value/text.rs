@@ -66,6 +66,12 @@ impl Text {
         Self { content: content.into(), runs: vec![(0, span)] }
     }
 
+    /// What it counts for against [`LARGEST_TEXT`].
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.content.len() + self.runs.len()
+    }
+
     /// The runs that decoded bytes from `start` on stand in.
     fn runs_from(&self, start: usize) -> impl Iterator<Item = Run> {
         let first = self.runs.partition_point(|(at, _)| *at as usize <= start).saturating_sub(1);

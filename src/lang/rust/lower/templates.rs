@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use crate::ir::index::Path;
-use crate::ir::value::{Conversion, Literal, TemplatePart, Text, ValueId, ValueKind};
+use crate::ir::value::{Conversion, LARGEST_TEXT, Literal, TemplatePart, Text, ValueId, ValueKind};
 use crate::source::Span;
 
 /// The arguments after a format string.
@@ -62,9 +62,6 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     found.push(Piece::Text(start, text.len()));
     found
 }
-
-/// How many parts a template may have before what is joined to it is one hole.
-const MOST_PARTS: usize = 1_024;
 
 impl Lowerer<'_> {
     /// The template of a format string with its arguments.
@@ -158,8 +155,14 @@ impl Lowerer<'_> {
         let mut parts = Vec::new();
         let mut literal = Text::default();
         let mut anchor = None;
+        let mut size = 0;
         for value in values {
-            for part in self.parts_of(*value) {
+            let more = self.size_of(*value);
+            let fits = size + more <= LARGEST_TEXT;
+            let joined =
+                if fits { self.parts_of(*value) } else { vec![TemplatePart::Hole(*value)] };
+            size += if fits { more } else { TemplatePart::Hole(*value).size() };
+            for part in joined {
                 match part {
                     TemplatePart::Text(text) => {
                         literal.append(&text);
@@ -181,8 +184,17 @@ impl Lowerer<'_> {
     fn parts_of(&self, value: ValueId) -> Vec<TemplatePart> {
         match self.frame.body.kind(self.frame.body.peel(value)) {
             ValueKind::Literal(Literal::Text(text)) => vec![TemplatePart::Text(text.clone())],
-            ValueKind::Template(parts) if parts.len() < MOST_PARTS => parts.clone(),
+            ValueKind::Template(parts) => parts.clone(),
             _ => vec![TemplatePart::Hole(value)],
+        }
+    }
+
+    /// What joining a value adds to a text's size.
+    fn size_of(&self, value: ValueId) -> usize {
+        match self.frame.body.kind(self.frame.body.peel(value)) {
+            ValueKind::Literal(Literal::Text(text)) => text.size(),
+            ValueKind::Template(parts) => parts.iter().map(TemplatePart::size).sum(),
+            _ => TemplatePart::Hole(value).size(),
         }
     }
 

@@ -73,6 +73,19 @@ fn text_of_a_format_string_points_into_it() {
 }
 
 #[test]
+fn text_joined_to_itself_stays_within_a_bound() {
+    let doubled = "s.push_str(&s.clone());".repeat(35);
+    let (_, lowered) =
+        lowered(&format!("fn f() {{ let mut s = String::from(\"lock\"); {doubled} }}"));
+    let longest = lowered.bodies[0].values.iter().map(|value| match &value.kind {
+        ValueKind::Literal(Literal::Text(text)) => text.size(),
+        ValueKind::Template(parts) => parts.iter().map(crate::ir::value::TemplatePart::size).sum(),
+        _ => 0,
+    });
+    assert!(longest.max().unwrap() <= crate::ir::value::LARGEST_TEXT);
+}
+
+#[test]
 fn source_that_does_not_parse_is_a_problem_and_an_empty_body() {
     let (file, lowered) = lowered("fn f() { let x = ; }");
     assert_eq!(lowered.bodies.len(), 1);
