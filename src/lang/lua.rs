@@ -29,18 +29,16 @@ impl Frontend for LuaFrontend {
         let Some(function) = index.functions.get(position as usize) else {
             return Lowered::default();
         };
+        if let Some(script) = index::embedded_text(file, function) {
+            return lower_embedded(&script);
+        }
         let text = include::expand(file, tree);
         let Some(script) = parse::parse(&text.content) else { return unread(&text) };
         let root = script.tree.root_node();
-        let item = index::find(&text, &script, function);
-        let mut lowered = match item {
-            index::Item::Script => lower::lower(&text, &script.source, root, &lower::Part::Chunk),
-            index::Item::Callback(node) => {
-                lower::lower(&text, &script.source, root, &lower::Part::Callback(node))
-            }
-            index::Item::Embedded(node) => lower_embedded(&index::written(&text, node)),
-        };
-        if position > 0 && !matches!(item, index::Item::Embedded(_)) {
+        let callback = index::callback(&text, &script, function);
+        let part = callback.map_or(lower::Part::Chunk, lower::Part::Callback);
+        let mut lowered = lower::lower(&text, &script.source, root, &part);
+        if position > 0 {
             // What is wrong around the callbacks is said once, with the first of them.
             lowered.problems.retain(|problem| function.span.covers(problem.span));
         }

@@ -266,7 +266,8 @@ fn inserts() {
 #[test]
 fn the_condition_is_shown() {
     let sql = "UPDATE t SET a = 1 WHERE id = $1 AND version = $2";
-    let parsed = parse(&Text::verbatim(sql, Span::new(FileId(0), 0, 50)), Dialect::Postgres);
+    let length = u32::try_from(sql.len()).unwrap();
+    let parsed = parse(&Text::verbatim(sql, Span::new(FileId(0), 0, length)), Dialect::Postgres);
     let found = row_guard(&parsed.statements[0], None, Words::built_in()).unwrap();
     assert_eq!(found.column.as_deref(), Some("version"));
     let span = found.span.unwrap();

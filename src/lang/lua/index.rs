@@ -5,22 +5,14 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 use super::{include, literal, looks_like_script, parse};
+use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef};
 use crate::ir::value::Text;
 use crate::lang::cursor;
 use crate::source::{SourceFile, Span, Tree};
 
-/// What an item of an index is in the tree.
-#[derive(Clone, Copy)]
-pub enum Item<'t> {
-    /// The whole file.
-    Script,
-    /// The callback of a registered function.
-    Callback(Node<'t>),
-    /// A string literal that is a script.
-    Embedded(Node<'t>),
-}
-
+/// Functions of one library that are read: each is lowered with the whole file around it.
+const MAXIMUM_FUNCTIONS: usize = 128;
 /// Names that only other hosts of Lua define.
 const OTHER_HOSTS: [&str; 6] = ["ngx", "require", "module", "package", "vim", "io"];
 /// Folders of files that are put into others.
@@ -49,7 +41,13 @@ pub fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
         return index;
     };
     let root = script.tree.root_node();
-    let items = items(&file.path, root, &script.source, &text);
+    let mut items = items(&file.path, root, &script.source, &text);
+    if let Some(first) = items.get(MAXIMUM_FUNCTIONS).filter(|_| items_are_functions(&items)) {
+        let span = text.place(first.node.start_byte(), first.node.end_byte());
+        let message = "the library has too many functions to be read from here on".to_owned();
+        index.problems.push(Problem { span, message, kind: ProblemKind::Limit });
+        items.truncate(MAXIMUM_FUNCTIONS);
+    }
     index.functions = items
         .into_iter()
         .map(|item| function(file, &text, &script.source, &item, index.role))
@@ -69,24 +67,44 @@ fn mentions_redis(content: &str) -> bool {
     looks_like_script(content) || renamed(content)
 }
 
-/// The item of a function of an index of the same text.
+/// The callback that a function of an index of the same text is; `None` for a script.
 #[must_use]
-pub fn find<'t>(text: &Text, script: &'t parse::Script, function: &Function) -> Item<'t> {
+pub fn callback<'t>(
+    text: &Text,
+    script: &'t parse::Script,
+    function: &Function,
+) -> Option<Node<'t>> {
     let root = script.tree.root_node();
-    let named =
-        |node: &Node<'t>| text.place(node.start_byte(), node.end_byte()) == function.name_span;
-    for node in cursor::descendants(root) {
-        if let Some(found) = registration(node, &script.source)
-            && named(&found.name)
-        {
-            return Item::Callback(found.callback);
-        }
-        let place = text.place(node.start_byte(), node.end_byte());
-        if matches!(node.kind(), "string" | "binary_expression") && place == function.span {
-            return Item::Embedded(node);
-        }
+    let registrations =
+        cursor::descendants(root).filter_map(|node| registration(node, &script.source));
+    let named = |found: &Registration<'t>| {
+        text.place(found.name.start_byte(), found.name.end_byte()) == function.name_span
+    };
+    registrations.into_iter().find(named).map(|found| found.callback)
+}
+
+/// The script that stands in a string of the file, read from that string alone; `None` for an item
+/// that is no string.
+#[must_use]
+pub fn embedded_text(file: &SourceFile, function: &Function) -> Option<Text> {
+    if function.span.file != file.id || function.span == file.whole() {
+        return None;
     }
-    Item::Script
+    let written = file.slice(function.span);
+    // An expression alone is no chunk.
+    let mut text = Text::default();
+    text.push("return ", Span { end: function.span.start, ..function.span });
+    text.push(written, function.span);
+    let script = parse::parse(&text.content)?;
+    let whole = text.content.len() - written.len()..text.content.len();
+    let node = cursor::descendants(script.tree.root_node())
+        .find(|node| node.byte_range() == whole && is_text(*node))?;
+    Some(self::written(&text, node))
+}
+
+/// Whether an expression is a string, or strings joined by `..`.
+fn is_text(node: Node<'_>) -> bool {
+    node.kind() == "string" || node.kind() == "binary_expression" && cursor::has_token(node, "..")
 }
 
 /// An item and its names.
@@ -119,6 +137,11 @@ fn items<'t>(path: &str, root: Node<'t>, source: &str, text: &Text) -> Vec<Found
     }
     let name = file_name(path).to_owned();
     vec![Found { name, name_node: None, node: root }]
+}
+
+/// Whether items are registered functions; strings are read one by one, whatever their number.
+fn items_are_functions(items: &[Found<'_>]) -> bool {
+    items.first().is_some_and(|first| first.name_node.is_some() && !is_text(first.node))
 }
 
 /// What the names in a file's code (not in its strings) say of its host.
@@ -176,8 +199,7 @@ fn embedded<'t>(path: &str, root: Node<'t>, source: &str, text: &Text) -> Vec<Fo
     let mut read = 0;
     let mut found = Vec::new();
     for node in cursor::descendants(root) {
-        let joined = node.kind() == "binary_expression" && cursor::has_token(node, "..");
-        if node.start_byte() < read || !(joined || node.kind() == "string") {
+        if node.start_byte() < read || !is_text(node) {
             continue;
         }
         read = node.end_byte();

@@ -2,7 +2,7 @@
 //!
 //! Local variables become values: an assignment gives a variable another value, and where paths
 //! meet a `Join` is made for each variable whose value differs. Fields of local tables that are
-//! written by name (`t.key = …`) are followed the same way. Local functions are inlined where they
+//! written by name (`t.key = …`, `t[1] = …`) are followed the same way. Local functions are inlined where they
 //! are called, so that a guard in a helper guards what its caller does; one that calls itself, or
 //! lies too deep, is a nested body and its call is a `Callee::Value`. A function nobody calls is
 //! not lowered.
@@ -16,7 +16,7 @@
 //! * Globals are `Path` values; assigning one is a `Store` to such a value.
 //! * Lua has no destructors, so there are no `ScopeEnd` operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tree_sitter::Node;
 
@@ -39,7 +39,7 @@ mod variable;
 
 use flow::Flow;
 use function::{Function, Inlined};
-use variable::{Bindings, VariableId};
+use variable::{Bindings, FieldWrite, VariableId};
 
 /// Expressions and blocks inside one another, inlined functions included.
 const MAXIMUM_DEPTH: u32 = 200;
@@ -88,6 +88,8 @@ struct Lowerer<'t> {
     globals: BTreeMap<String, VariableId>,
     /// Variables that stand for a field of a local table, by table and field.
     fields: BTreeMap<(VariableId, String), VariableId>,
+    /// Fields of local tables that are written after the table was made.
+    changed: BTreeSet<FieldWrite>,
     functions: Vec<Function<'t>>,
     /// Which value of which body is which function.
     function_values: BTreeMap<(usize, ValueId), usize>,
@@ -115,6 +117,7 @@ impl<'t> Lowerer<'t> {
             bindings: Bindings::default(),
             globals: BTreeMap::new(),
             fields: BTreeMap::new(),
+            changed: BTreeSet::new(),
             functions: Vec::new(),
             function_values: BTreeMap::new(),
             inlined: Vec::new(),
@@ -172,11 +175,16 @@ impl<'t> Lowerer<'t> {
         self.body().add_op(block, kind, span)
     }
 
-    /// Runs one step deeper; gives `otherwise` where that is too deep or too much already.
-    fn deeper<R>(&mut self, node: Node<'t>, otherwise: R, step: impl FnOnce(&mut Self) -> R) -> R {
+    /// Runs one step deeper, or `otherwise` where that is too deep or too much already.
+    fn deeper<R>(
+        &mut self,
+        node: Node<'t>,
+        otherwise: impl FnOnce(&mut Self) -> R,
+        step: impl FnOnce(&mut Self) -> R,
+    ) -> R {
         if self.depth >= MAXIMUM_DEPTH || self.value_count >= MAXIMUM_VALUES {
             self.limit(node);
-            return otherwise;
+            return otherwise(self);
         }
         self.depth += 1;
         let result = step(self);

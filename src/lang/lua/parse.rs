@@ -66,24 +66,42 @@ fn paint_host_holes(content: &str) -> String {
             source.push_str(&line.replace(HOLE, "-- "));
             continue;
         }
-        let mut before = ' ';
+        let mut word = Word::None;
         for c in line.chars() {
-            match c {
-                HOLE if before.is_ascii_digit() && ends_in_number(&source) => {
-                    source.push_str("000")
-                }
-                c => source.push(c),
+            if c == HOLE && word == Word::Digit {
+                source.push_str("000");
+            } else {
+                source.push(c);
+                word = word.with(c);
             }
-            before = if c == HOLE && source.ends_with("000") { '0' } else { c };
         }
     }
     source
 }
 
-/// Whether the last word of the text begins with a digit.
-fn ends_in_number(text: &str) -> bool {
-    let word = text.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).next();
-    word.and_then(|word| word.chars().next()).is_some_and(|c| c.is_ascii_digit())
+/// The word that a text ends in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    /// None.
+    None,
+    /// A name.
+    Name,
+    /// A number; its last character is a digit.
+    Digit,
+    /// A number; its last character is no digit.
+    Number,
+}
+
+impl Word {
+    /// The word after one more character.
+    fn with(self, c: char) -> Self {
+        match (self, c.is_alphanumeric() || matches!(c, '_' | '.'), c.is_ascii_digit()) {
+            (_, false, _) => Self::None,
+            (Self::None, _, false) | (Self::Name, ..) => Self::Name,
+            (_, _, true) => Self::Digit,
+            (_, _, false) => Self::Number,
+        }
+    }
 }
 
 /// Paints over `<%…%>`, `${…}`, `#{…}`, `{{…}}`, `{name}`, `@name` and `%s`: alone on a line as a

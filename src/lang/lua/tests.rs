@@ -262,8 +262,8 @@ fn loops_join_what_they_change() {
          until cursor == '0'
          return cursor",
         "0: b1
-         ~1: r0 = 'SCAN' join('0', r0[1]); if (r0[1] Equal '0') b2 else b1
-         2: return r0[1]",
+         ~1: r0 = 'SCAN' join('0', r0[0]); if (r0[0] Equal '0') b2 else b1
+         2: return r0[0]",
     );
     check(
         "for i = 1, #KEYS do redis.call('DEL', KEYS[i]) end
@@ -400,6 +400,41 @@ fn a_file_is_a_script_a_library_or_a_host() {
         functions("includes/a.lua", "local function a() redis.call('GET', KEYS[1]) end").is_empty()
     );
     assert!(functions("a.lua", "local function a(k) redis.call('GET', k) end").is_empty());
+}
+
+#[test]
+fn what_a_table_holds_is_known_until_it_is_written() {
+    for (script, key) in [
+        ("local k = { KEYS[1], KEYS[2] } redis.call('DEL', k[1])", "KEYS[1]"),
+        ("local t = { k = 1 } t['k'] = KEYS[2] redis.call('DEL', t.k)", "KEYS[2]"),
+        ("local k = { KEYS[1] } k[1] = KEYS[2] redis.call('DEL', k[1])", "KEYS[2]"),
+        ("local k = { KEYS[1] } k[ARGV[1]] = KEYS[2] redis.call('DEL', k[1])", "?"),
+        ("local t = { k = KEYS[1] } if ARGV[1] then t.k = 1 end redis.call('DEL', t.k)", "?"),
+        ("local t = { k = KEYS[1] } for i = 1, 2 do redis.call('DEL', t.k) t.k = 1 end", "?"),
+        ("local t = { redis.call('TIME'), KEYS[1] } redis.call('DEL', t[2])", "KEYS[1]"),
+        ("local page = redis.call('SCAN', 0) redis.call('DEL', page[2])", "r0[1]"),
+    ] {
+        let lowered = lowered(script);
+        assert!(lowered.contains(&format!("= 'DEL' {key}")), "{script}\n{lowered}");
+    }
+    let body = lower_embedded(&text("local t = { a = 1 } t.a = 2 t['b'] = 3 t[4] = 5")).bodies;
+    let places = body[0].ops.iter().filter_map(|op| match op.kind {
+        OpKind::Store { place, .. } => Some(show(&body[0], place, 7)),
+        _ => None,
+    });
+    assert_eq!(places.collect::<Vec<_>>(), ["?.a", "?.b", "?[3]"]);
+}
+
+#[test]
+fn much_of_one_kind_is_read_in_time() {
+    let scripts: String = (0..2_000)
+        .map(|n| format!("local s{n} = [[return redis.call('GET', KEYS[1])]]\n"))
+        .collect();
+    assert_eq!(functions("host.lua", &format!("local ngx = ngx\n{scripts}")).len(), 2_000);
+    let holes = format!("return 1{}", HOLE.to_string().repeat(100_000));
+    assert_eq!(lower_embedded(&text(&holes)).problems, []);
+    let negative = "return -(-170141183460469231731687303715884105727 - 1)";
+    assert_eq!(lower_embedded(&text(negative)).problems, []);
 }
 
 #[test]

@@ -6,24 +6,15 @@ use super::super::literal;
 use super::{Lowerer, Test, cursor};
 use crate::ir::body::BlockId;
 use crate::ir::index::Path;
-use crate::ir::value::{HOLE, Literal, Operator, TemplatePart, Text, ValueId, ValueKind};
-
-/// How large a joined text may get, in bytes and parts.
-const LARGEST_TEXT: usize = 64 * 1024;
-/// What a hole counts for: a thousand of them fill a text.
-const HOLE_SIZE: usize = 64;
-
-fn part_size(part: &TemplatePart) -> usize {
-    match part {
-        TemplatePart::Text(text) => text.content.len() + text.runs.len(),
-        TemplatePart::Hole(_) => HOLE_SIZE,
-    }
-}
+use crate::ir::value::{
+    HOLE, LARGEST_TEXT, Literal, Operator, TemplatePart, Text, ValueId, ValueKind,
+};
+use crate::source::Span;
 
 impl<'t> Lowerer<'t> {
     /// The first value of an expression.
     pub(super) fn expression(&mut self, node: Node<'t>) -> ValueId {
-        let otherwise = self.unknown(self.span(node));
+        let otherwise = |lowerer: &mut Self| lowerer.unknown(lowerer.span(node));
         self.deeper(node, otherwise, |lowerer| lowerer.one(node))
     }
 
@@ -56,7 +47,7 @@ impl<'t> Lowerer<'t> {
     /// All values of an expression: calls and `...` may have any number.
     pub(super) fn many(&mut self, node: Node<'t>) -> Vec<ValueId> {
         match node.kind() {
-            "function_call" => self.deeper(node, Vec::new(), |lowerer| lowerer.call(node)),
+            "function_call" => self.deeper(node, |_| Vec::new(), |lowerer| lowerer.call(node)),
             "vararg_expression" => self.varargs.clone(),
             _ => vec![self.expression(node)],
         }
@@ -145,11 +136,33 @@ impl<'t> Lowerer<'t> {
         if script("ARGV", &kind) {
             return self.add(ValueKind::ScriptArgument(position), span);
         }
-        if let ValueKind::Literal(Literal::Text(text)) = self.kind(key) {
-            let name = text.content.clone();
-            return self.field(table, base, name, node);
+        match self.key_text(key) {
+            Some(name) => self.field(table, base, name, node),
+            None => self.add(ValueKind::Element { base, index: Some(key) }, span),
         }
-        self.add(ValueKind::Element { base, index: Some(key) }, span)
+    }
+
+    /// The field that a key in brackets names: `t['k']` is `t.k`, and `t[1]` has the name `1`.
+    pub(super) fn key_text(&self, key: ValueId) -> Option<String> {
+        match self.kind(key) {
+            ValueKind::Literal(Literal::Text(text)) => Some(text.content.clone()),
+            ValueKind::Literal(Literal::Integer(number)) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    /// What a field of a table is, as far as its name alone says.
+    pub(super) fn field_place(&mut self, base: ValueId, name: String, span: Span) -> ValueId {
+        let kind = match (self.kind(base), position(&name)) {
+            (ValueKind::Path(path), _) => ValueKind::Path(path.join(name)),
+            (_, Some(position)) => {
+                let number = i128::try_from(position).unwrap_or(i128::MAX);
+                let index = self.add(ValueKind::Literal(Literal::Integer(number)), span);
+                ValueKind::Element { base, index: Some(index) }
+            }
+            _ => ValueKind::Field { base, name },
+        };
+        self.add(kind, span)
     }
 
     fn field(&mut self, table: Node<'t>, base: ValueId, name: String, node: Node<'t>) -> ValueId {
@@ -158,37 +171,57 @@ impl<'t> Lowerer<'t> {
         if let Some(value) = local.and_then(|variable| self.get_field(variable, &name)) {
             return value;
         }
-        let kind = match self.kind(base) {
-            ValueKind::Path(path) => ValueKind::Path(path.join(name)),
-            ValueKind::Aggregate { fields, .. } if local.is_some() => {
-                match fields.iter().find(|(field, _)| *field == name) {
-                    Some((_, value)) => return *value,
-                    None => ValueKind::Field { base, name },
-                }
+        let span = self.span(node);
+        let made = self.made_with(base, &name);
+        let changed = local.is_some_and(|variable| self.is_changed(variable, &name));
+        match made {
+            Some(_) if changed => self.unknown(span),
+            Some(Some(value)) => value,
+            _ => self.field_place(base, name, span),
+        }
+    }
+
+    /// What a table was given under a name where it was made, `Some(None)` when that is not known;
+    /// `None` when the value is no table that is made in sight.
+    fn made_with(&self, base: ValueId, name: &str) -> Option<Option<ValueId>> {
+        match self.kind(base) {
+            ValueKind::Aggregate { fields, .. } => {
+                Some(fields.iter().find(|(field, _)| field == name).map(|(_, value)| *value))
             }
-            _ => ValueKind::Field { base, name },
-        };
-        self.add(kind, self.span(node))
+            ValueKind::List(values) => {
+                let value = position(name).and_then(|position| values.get(position)).copied();
+                // `unpack(t)` stands for any number of elements.
+                let one = |value: &ValueId| {
+                    !matches!(self.kind(*value), ValueKind::Element { index: None, .. })
+                };
+                Some(value.filter(one))
+            }
+            _ => None,
+        }
     }
 
     fn table(&mut self, node: Node<'t>) -> ValueId {
         let mut fields = Vec::new();
         let mut named = false;
         let mut position = 0_usize;
-        for field in cursor::children(node) {
+        let written = cursor::children(node);
+        let last = written.last().copied();
+        for field in written {
             let Some(value) = field.child_by_field_name("value") else { continue };
-            match field.child_by_field_name("name") {
-                Some(name) => {
-                    named = true;
-                    let key = self.key_name(name, field);
-                    fields.push((key, self.expression(value)));
-                }
-                None => {
-                    for value in self.many(value) {
-                        position += 1;
-                        fields.push((position.to_string(), value));
-                    }
-                }
+            if let Some(name) = field.child_by_field_name("name") {
+                named = true;
+                let key = self.key_name(name, field);
+                fields.push((key, self.expression(value)));
+                continue;
+            }
+            // Only the last expression gives all its values.
+            let values = match last == Some(field) {
+                true => self.many(value),
+                false => vec![self.expression(value)],
+            };
+            for value in values {
+                position += 1;
+                fields.push((position.to_string(), value));
             }
         }
         let kind = if named {
@@ -205,11 +238,7 @@ impl<'t> Lowerer<'t> {
             return self.source_of(name).to_owned();
         }
         let key = self.expression(name);
-        match self.kind(key) {
-            ValueKind::Literal(Literal::Text(text)) => text.content.clone(),
-            ValueKind::Literal(Literal::Integer(number)) => number.to_string(),
-            _ => "?".to_owned(),
-        }
+        self.key_text(key).unwrap_or_else(|| "?".to_owned())
     }
 
     fn unary(&mut self, node: Node<'t>) -> ValueId {
@@ -227,7 +256,9 @@ impl<'t> Lowerer<'t> {
             }
             "-" => {
                 let kind = match (self.integer(value), self.kind(value)) {
-                    (Some(number), _) => ValueKind::Literal(Literal::Integer(-number)),
+                    (Some(number), _) => {
+                        ValueKind::Literal(Literal::Integer(number.saturating_neg()))
+                    }
                     (_, ValueKind::Literal(Literal::Float(number))) => {
                         ValueKind::Literal(Literal::Float(-number))
                     }
@@ -309,7 +340,9 @@ impl<'t> Lowerer<'t> {
             .map(|value| value.span);
         // A text that is joined to itself again and again grows without bound: past a size that
         // no key has, what was joined before is one hole.
-        if parts.iter().map(part_size).sum::<usize>() + self.text_size(value) > LARGEST_TEXT {
+        if parts.iter().map(TemplatePart::size).sum::<usize>() + self.text_size(value)
+            > LARGEST_TEXT
+        {
             parts.push(TemplatePart::Hole(value));
             return;
         }
@@ -326,9 +359,9 @@ impl<'t> Lowerer<'t> {
     /// The bytes and parts that joining a value brings.
     fn text_size(&self, value: ValueId) -> usize {
         match self.kind(value) {
-            ValueKind::Literal(Literal::Text(text)) => text.content.len() + text.runs.len(),
-            ValueKind::Template(parts) => parts.iter().map(part_size).sum(),
-            _ => HOLE_SIZE,
+            ValueKind::Literal(Literal::Text(text)) => text.size(),
+            ValueKind::Template(parts) => parts.iter().map(TemplatePart::size).sum(),
+            _ => TemplatePart::Hole(value).size(),
         }
     }
 
@@ -404,13 +437,10 @@ impl<'t> Lowerer<'t> {
     /// Goes to one of two blocks, as a condition says.
     pub(super) fn condition(&mut self, node: Node<'t>, then: BlockId, otherwise: BlockId) {
         let span = self.span(node);
-        let decided = self.deeper(node, false, |lowerer| {
-            lowerer.decide(node, then, otherwise);
-            true
-        });
-        if !decided {
-            self.branch(Test::Opaque(Vec::new()), then, otherwise, span);
-        }
+        let open = |lowerer: &mut Self| {
+            lowerer.branch(Test::Opaque(Vec::new()), then, otherwise, span);
+        };
+        self.deeper(node, open, |lowerer| lowerer.decide(node, then, otherwise));
     }
 
     fn decide(&mut self, node: Node<'t>, then: BlockId, otherwise: BlockId) {
@@ -445,6 +475,11 @@ impl<'t> Lowerer<'t> {
             }
         }
     }
+}
+
+/// The position in a list, from 0, that a field's name means: Lua counts from 1.
+fn position(name: &str) -> Option<usize> {
+    name.parse::<usize>().ok()?.checked_sub(1)
 }
 
 /// The operator of an operation.

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::flow::{Flow, UNSET};
-use super::variable::VariableId;
+use super::variable::{FieldWrite, VariableId};
 use super::{Lowerer, MAXIMUM_VALUES, cursor};
 use crate::ir::body::{Argument, BlockId, Body, BodyIndex, BodyKind, Call, Callee, Exit, OpKind};
 use crate::ir::index::Path;
@@ -22,6 +22,8 @@ pub(super) struct Function<'t> {
     scope: Option<usize>,
     /// Variables outside itself that it may assign.
     pub assigns: Vec<VariableId>,
+    /// Fields of tables outside itself that it may write.
+    pub writes: Vec<FieldWrite>,
     /// Whether its text calls a function of its own name.
     recursive: bool,
     /// The value that it is, and that value's body.
@@ -52,6 +54,7 @@ impl<'t> Lowerer<'t> {
             node,
             scope: self.bindings.head,
             assigns: self.assigned_names(node).into_iter().collect(),
+            writes: self.written_fields(node),
             recursive,
             home: (self.current, value),
             body: None,
@@ -107,7 +110,7 @@ impl<'t> Lowerer<'t> {
             return vec![result];
         }
         let node = known.node;
-        self.deeper(node, Vec::new(), |lowerer| lowerer.inline(function, arguments, span))
+        self.deeper(node, |_| Vec::new(), |lowerer| lowerer.inline(function, arguments, span))
     }
 
     fn inline(&mut self, function: usize, arguments: Vec<ValueId>, span: Span) -> Vec<ValueId> {
@@ -212,7 +215,7 @@ impl<'t> Lowerer<'t> {
         {
             value.kind = closure;
         }
-        self.deeper(node, (), |lowerer| lowerer.nested_body(function, index, node));
+        self.deeper(node, |_| (), |lowerer| lowerer.nested_body(function, index, node));
     }
 
     fn nested_body(&mut self, function: usize, index: usize, node: Node<'t>) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use super::variable::VariableId;
+use super::variable::{FieldWrite, VariableId};
 use super::{Lowerer, Test, cursor};
 use crate::ir::body::{BlockId, Exit, OpKind, Terminator};
 use crate::ir::value::{Conversion, ValueId, ValueKind};
@@ -24,7 +24,7 @@ impl<'t> Lowerer<'t> {
             if node.parent().is_none() && statement.kind() != "comment" {
                 self.begin_again();
             }
-            self.deeper(statement, (), |lowerer| lowerer.statement(statement));
+            self.deeper(statement, |_| (), |lowerer| lowerer.statement(statement));
         }
     }
 
@@ -145,19 +145,29 @@ impl<'t> Lowerer<'t> {
             self.assign_name(name, value, self.span(target));
             return;
         }
-        let table = target.child_by_field_name("table");
-        let local = table
-            .filter(|table| table.kind() == "identifier")
-            .and_then(|table| self.variable(self.source_of(table)));
-        let name =
-            target.child_by_field_name("field").filter(|_| target.kind() == "dot_index_expression");
-        let place = self.expression(target);
-        self.function_body_unless_local(local, name, value);
+        let parts = (target.child_by_field_name("table"), target.child_by_field_name("field"));
+        let (Some(table), Some(field)) = parts else { return };
+        let local =
+            (table.kind() == "identifier").then(|| self.variable(self.source_of(table))).flatten();
+        let base = self.expression(table);
+        let (name, key) = if target.kind() == "dot_index_expression" {
+            (Some(self.source_of(field).to_owned()), None)
+        } else {
+            let key = self.expression(field);
+            (self.key_text(key), Some(key))
+        };
+        let place = match &name {
+            Some(name) => self.field_place(base, name.clone(), self.span(target)),
+            None => self.add(ValueKind::Element { base, index: key }, self.span(target)),
+        };
+        self.function_body_unless_local(local, name.as_deref(), value);
         let span = self.span(statement);
         self.operation(OpKind::Store { place, value }, span);
-        if let (Some(local), Some(name)) = (local, name) {
-            let name = self.source_of(name).to_owned();
-            self.set_field(local, &name, value);
+        let Some(local) = local else { return };
+        self.changed.insert((local, name.clone()));
+        match name {
+            Some(name) => self.set_field(local, &name, value),
+            None => self.set_some_field(local, span),
         }
     }
 
@@ -166,7 +176,7 @@ impl<'t> Lowerer<'t> {
     fn function_body_unless_local(
         &mut self,
         local: Option<VariableId>,
-        name: Option<Node<'t>>,
+        name: Option<&str>,
         value: ValueId,
     ) {
         if local.is_none() || name.is_none() {
@@ -229,6 +239,9 @@ impl<'t> Lowerer<'t> {
     fn loop_head(&mut self, node: Node<'t>) -> LoopHead {
         let span = self.span(node);
         let assigned = self.assigned(node);
+        let written = self.functions.iter().flat_map(|function| function.writes.iter().cloned());
+        let written: Vec<FieldWrite> = written.chain(self.written_fields(node)).collect();
+        self.changed.extend(written);
         self.loop_depth += 1;
         let head = self.new_block();
         self.jump(head);
@@ -331,7 +344,7 @@ impl<'t> Lowerer<'t> {
         let (names, bounds) = for_parts(clause, numeric);
         let iterated = if numeric { None } else { self.iterated(&bounds) };
         let tested = match iterated {
-            Some((table, _)) => vec![table],
+            Some(table) => vec![table],
             None => self.list(&bounds),
         };
         let head = self.loop_head(node);
@@ -349,27 +362,21 @@ impl<'t> Lowerer<'t> {
         self.leave_loop(exit, span);
     }
 
-    /// The table of `ipairs(t)` or `pairs(t)`, and whether its keys are positions.
-    fn iterated(&mut self, bounds: &[Node<'t>]) -> Option<(ValueId, bool)> {
+    /// The table of `ipairs(t)` or `pairs(t)`.
+    fn iterated(&mut self, bounds: &[Node<'t>]) -> Option<ValueId> {
         let [call] = bounds else { return None };
         let name = self.source_of(call.child_by_field_name("name")?);
         if call.kind() != "function_call" || !matches!(name, "ipairs" | "pairs") {
             return None;
         }
         let arguments = cursor::children(call.child_by_field_name("arguments")?);
-        let table = self.expression(*arguments.first()?);
-        Some((table, name == "ipairs"))
+        Some(self.expression(*arguments.first()?))
     }
 
     /// What the n-th variable of a `for` holds.
-    fn iteration_value(
-        &mut self,
-        index: usize,
-        iterated: Option<(ValueId, bool)>,
-        span: Span,
-    ) -> ValueId {
+    fn iteration_value(&mut self, index: usize, iterated: Option<ValueId>, span: Span) -> ValueId {
         let kind = match iterated {
-            Some((base, _)) if index == 1 => match self.kind(base) {
+            Some(base) if index == 1 => match self.kind(base) {
                 ValueKind::Path(path) if path.0 == ["KEYS"] => ValueKind::ScriptKey(None),
                 ValueKind::Path(path) if path.0 == ["ARGV"] => ValueKind::ScriptArgument(None),
                 _ => ValueKind::Element { base, index: None },

@@ -16,6 +16,9 @@ const MAXIMUM_VARIABLES: usize = 1_000;
 /// A variable of one script: every declaration makes another one.
 pub(super) type VariableId = usize;
 
+/// A local table and the field of it that is written; `None` for one that is computed.
+pub(super) type FieldWrite = (VariableId, Option<String>);
+
 /// Which names are visible: an immutable chain, so that a function can keep the scope it was
 /// declared in.
 #[derive(Default)]
@@ -110,6 +113,39 @@ impl<'t> Lowerer<'t> {
             *count - 1
         });
         self.set(variable, value);
+    }
+
+    /// Some field of a local table is given a value; functions in it stay what they are.
+    pub(super) fn set_some_field(&mut self, table: VariableId, span: Span) {
+        for field in self.fields_of(table) {
+            if self.get(field).is_some_and(|value| self.function_of(value).is_none()) {
+                let value = self.add(ValueKind::Unknown, span);
+                self.set(field, value);
+            }
+        }
+    }
+
+    /// Whether a field of a local table may be another than the table was made with.
+    pub(super) fn is_changed(&self, table: VariableId, field: &str) -> bool {
+        self.changed.contains(&(table, None))
+            || self.changed.contains(&(table, Some(field.to_owned())))
+    }
+
+    /// The fields of local tables that code in a node writes.
+    pub(super) fn written_fields(&self, node: Node<'t>) -> Vec<FieldWrite> {
+        let assignments =
+            cursor::descendants(node).filter(|node| node.kind() == "assignment_statement");
+        let targets = assignments.flat_map(|assignment| {
+            cursor::children(assignment).first().map(|list| cursor::children(*list))
+        });
+        let write = |target: Node<'t>| {
+            let table = target.child_by_field_name("table")?;
+            let field = target.child_by_field_name("field")?;
+            let named = target.kind() == "dot_index_expression";
+            let name = named.then(|| self.source_of(field).to_owned());
+            Some((self.variable(self.source_of(table))?, name))
+        };
+        targets.flatten().filter_map(write).collect()
     }
 
     /// What a field of a local table was last given, when that is known.
