@@ -18,6 +18,7 @@ pub mod calls;
 pub mod effects;
 pub mod evaluate;
 pub mod names;
+mod roles;
 pub mod types;
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ impl Program {
             .par_iter()
             .map(|file| lang::frontend(file.language).map(|front| front.index(file, tree)))
             .collect();
+        super::roles::spread(tree, &mut self.files);
         for index in self.files.iter().flatten() {
             self.problems.extend(index.problems.iter().cloned());
             let modules = index.tables.iter().filter_map(|table| table.module.last());

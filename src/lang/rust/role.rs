@@ -1,5 +1,8 @@
 //! Which code only serves tests: by path, by attribute, by name.
 
+use syn::punctuated::Punctuated;
+use syn::{Meta, Token};
+
 use crate::ir::index::Role;
 
 /// Folders whose files are test code.
@@ -87,11 +90,16 @@ fn is_test_package(folder: &str) -> bool {
         .any(|word| folder.ends_with(word))
 }
 
-/// Whether a `cfg` predicate holds only (or also) for tests: the word `test` outside `not(…)`.
+/// Whether a `cfg` predicate holds only (or also) for tests: `test` stands in it, not negated.
 fn asks_for_test(predicate: &str) -> bool {
-    let compact: String = predicate.chars().filter(|c| !c.is_whitespace()).collect();
-    let words = compact.split(|c: char| !(c.is_alphanumeric() || "_\"-".contains(c)));
-    words.into_iter().any(|word| word == "test") && !compact.contains("not(test")
+    syn::parse_str::<Meta>(predicate).is_ok_and(|meta| asks(&meta, false))
+}
+
+fn asks(meta: &Meta, negated: bool) -> bool {
+    let Meta::List(list) = meta else { return !negated && meta.path().is_ident("test") };
+    let negated = negated != list.path.is_ident("not");
+    let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    parts.is_ok_and(|parts| parts.iter().any(|part| asks(part, negated)))
 }
 
 #[cfg(test)]
@@ -111,6 +119,10 @@ mod tests {
         let attribute = |name: &str, raw: &str| of_attributes(&[(name.into(), raw.into())]);
         assert_eq!(attribute("cfg", "any(test, feature = \"x\")"), Role::Test);
         assert_eq!(attribute("cfg", "not(test)"), Role::Product);
+        let mock = "not(any(test, feature = \"mock\"))";
+        assert_eq!(attribute("cfg", mock), Role::Product);
+        assert_eq!(attribute("cfg", "all(not(loom), test)"), Role::Test);
+        assert_eq!(attribute("cfg", "not(all(unix, not(test)))"), Role::Test);
         assert_eq!(attribute("cfg", "feature = \"test\""), Role::Product);
         assert_eq!(attribute("test", ""), Role::Test);
     }
