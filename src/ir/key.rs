@@ -161,9 +161,8 @@ impl KeyTemplate {
         self.parts.iter().map(part).collect()
     }
 
-    /// The hash tag's parts: what lies between the first `{` and the next `}` after it. `None` when
-    /// the whole key is hashed, or when a hole before the tag may hold a brace of its own is not
-    /// considered: holes are taken to be free of braces.
+    /// The hash tag's parts: what lies between the first `{` and the next `}` after it; `None` when
+    /// the whole key is hashed. Holes are taken to be free of braces.
     #[must_use]
     pub fn hash_tag(&self) -> Option<Vec<KeyPart>> {
         let mut tag: Option<Vec<KeyPart>> = None;
@@ -220,7 +219,7 @@ impl KeyTemplate {
         if same_parts(&left, &right) {
             return SlotRelation::MustShare;
         }
-        let differ = may_differ_only_by_text(&left, &right);
+        let differ = certainly_differ(&left, &right);
         if differ { SlotRelation::MustDiffer } else { SlotRelation::MayDiffer }
     }
 }
@@ -242,7 +241,7 @@ fn same_part(left: &KeyPart, right: &KeyPart) -> bool {
 
 /// Whether the two texts are certainly different: after equal parts are cut from both ends, what
 /// is left on one side is literal and differs from the literal start or end of the other.
-fn may_differ_only_by_text(left: &[KeyPart], right: &[KeyPart]) -> bool {
+fn certainly_differ(left: &[KeyPart], right: &[KeyPart]) -> bool {
     let (mut left, mut right) = (left, right);
     while let ([l, left_rest @ ..], [r, right_rest @ ..]) = (left, right) {
         if !same_part(l, r) {

@@ -1,6 +1,6 @@
 //! The outermost step: a function's parameters and block, a constant's initialiser.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 
 use super::super::slice::{Form, Slice};
@@ -148,7 +148,7 @@ fn owns(kind: &syn::ReceiverKind) -> bool {
     }
 }
 
-/// Whether a lone `=` stands outside of groups and `<…>` defaults.
+/// Whether a lone `=` stands outside of groups.
 fn has_value(tokens: &TokenStream) -> bool {
     let mut joined = false;
     for token in tokens.clone() {
@@ -158,13 +158,6 @@ fn has_value(tokens: &TokenStream) -> bool {
                     return true;
                 }
                 joined = punct.spacing() == Spacing::Joint;
-            }
-            TokenTree::Group(group) => {
-                // A body in braces is a value too.
-                if group.delimiter() == Delimiter::Brace {
-                    return false;
-                }
-                joined = false;
             }
             _ => joined = false,
         }

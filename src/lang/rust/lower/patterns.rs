@@ -84,7 +84,9 @@ impl Lowerer<'_> {
         };
         match (&of.op, &*of.expr) {
             (syn::UnOp::Neg(_), Expr::Lit(lit)) => match self.literal_of(&lit.lit) {
-                Literal::Integer(number) => Pattern::Literal(Literal::Integer(-number)),
+                Literal::Integer(number) => {
+                    Pattern::Literal(Literal::Integer(number.saturating_neg()))
+                }
                 Literal::Float(number) => Pattern::Literal(Literal::Float(-number)),
                 _ => Pattern::Other,
             },
