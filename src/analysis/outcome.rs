@@ -292,12 +292,13 @@ impl<'p> Assumption<'p> {
                 Some(false) => Abstract::Nothing,
                 None => Abstract::Unknown,
             },
-            (Adapter::TestAnd, Abstract::Ok(inner) | Abstract::Some(inner)) => {
+            (Adapter::TestAnd | Adapter::TestOr, Abstract::Ok(inner) | Abstract::Some(inner)) => {
                 argument_value(Some(*inner))
             }
             (Adapter::TestAnd, Abstract::Err | Abstract::Nothing | Abstract::Reply(false)) => {
                 Abstract::Truth(false)
             }
+            (Adapter::TestOr, Abstract::Err | Abstract::Nothing) => Abstract::Truth(true),
             (Adapter::Reshape, Abstract::Some(inner) | Abstract::Ok(inner)) => reshaped(*inner),
             _ => Abstract::Unknown,
         }

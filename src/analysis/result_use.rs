@@ -193,7 +193,11 @@ impl Tracker<'_> {
     /// Whether the result still shows after an adapter.
     fn adapter_carries(&self, id: BodyId, adapter: Adapter, argument: Option<ValueId>) -> bool {
         match adapter {
-            Adapter::Map | Adapter::AndThen | Adapter::TestAnd | Adapter::Filter => {
+            Adapter::Map
+            | Adapter::AndThen
+            | Adapter::TestAnd
+            | Adapter::TestOr
+            | Adapter::Filter => {
                 let Some(argument) = argument else { return true };
                 match self.program.body(id).map(|body| body.body.kind(argument)) {
                     Some(ValueKind::Closure(index)) => match self.program.nested(id, *index) {

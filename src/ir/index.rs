@@ -113,8 +113,7 @@ impl TypeRef {
         }
     }
 
-    /// The type inside `Option`, `Result`, `RedisResult` and other one-payload wrappers:
-    /// the first type argument.
+    /// The type inside `Option`, `Result` and other one-payload wrappers: the first type argument.
     #[must_use]
     pub fn payload(&self) -> Option<&TypeRef> {
         self.argument(0)

@@ -211,8 +211,10 @@ pub enum Adapter {
     Unwrap,
     /// A boolean to an option of the argument: `then_some`, `then`.
     Then,
-    /// The success test of a closure: `is_some_and`, `is_ok_and`, `is_none_or`.
+    /// The success test of a closure: `is_some_and`, `is_ok_and`.
     TestAnd,
+    /// Failure, or the success test of a closure: `is_none_or`.
+    TestOr,
     /// One level of nesting less, or two levels swapped: `flatten`, `transpose`.
     Reshape,
     /// The payload looked at and passed on: `inspect`.

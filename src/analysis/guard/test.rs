@@ -334,8 +334,8 @@ fn combine(
 
 /// Whether an adapter's closure decides what comes out.
 fn replaces(adapter: Adapter) -> bool {
-    use Adapter::{AndThen, Filter, Map, OrElse, TestAnd};
-    matches!(adapter, AndThen | Filter | Map | OrElse | TestAnd)
+    use Adapter::{AndThen, Filter, Map, OrElse, TestAnd, TestOr};
+    matches!(adapter, AndThen | Filter | Map | OrElse | TestAnd | TestOr)
 }
 
 fn is_true(literal: &Literal) -> bool {

@@ -259,7 +259,7 @@ impl<'p> Group<'p> {
             Adapter::AndThen => made,
             Adapter::UnwrapOr | Adapter::UnwrapOrDefault | Adapter::Unwrap => ty.payload(),
             Adapter::Then => Ty::standard("Option", vec![made]),
-            Adapter::TestAnd => Ty::standard("bool", Vec::new()),
+            Adapter::TestAnd | Adapter::TestOr => Ty::standard("bool", Vec::new()),
             Adapter::Reshape => {
                 let inner = ty.payload();
                 if inner.is_fallible() { inner } else { ty.clone() }

@@ -78,7 +78,7 @@ const WITH_ARGUMENT: &[(&str, Standard)] = &[
     ("filter", Standard::Runs(Adapter::Filter)),
     ("inspect", Standard::Runs(Adapter::Inspect)),
     ("inspect_err", Standard::Runs(Adapter::MapFailure)),
-    ("is_none_or", Standard::Runs(Adapter::TestAnd)),
+    ("is_none_or", Standard::Runs(Adapter::TestOr)),
     ("is_ok_and", Standard::Runs(Adapter::TestAnd)),
     ("is_some_and", Standard::Runs(Adapter::TestAnd)),
     ("map", Standard::Runs(Adapter::Map)),
@@ -111,7 +111,8 @@ pub(super) fn method(name: &str, arguments: usize) -> Option<Standard> {
     table.get(at).map(|(_, standard)| *standard)
 }
 
-const NUMBERS: [&str; 14] = [
+/// Types of numbers.
+pub(super) const NUMBERS: [&str; 14] = [
     "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "u128", "u16", "u32", "u64", "u8",
     "usize",
 ];

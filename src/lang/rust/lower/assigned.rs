@@ -1,4 +1,5 @@
-//! Which variables a loop's body gives another value: those that need a join at its head.
+//! Which variables a loop or a nested body gives another value: those that need a join at its head,
+//! or a variable of its own.
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -12,16 +13,23 @@ use super::variables::{changeable, changes};
 /// Methods that make another text of the variable they are called on.
 pub(super) const APPENDS: [&str; 2] = ["push_str", "push"];
 
-/// Names that are assigned to, and names that are given out for change, in no order.
+/// What code does with names, in no order.
 #[derive(Default)]
-struct Assigned(Vec<String>, Vec<String>);
+pub(super) struct Assigned {
+    /// Assigned to.
+    assigned: Vec<String>,
+    /// Given out for change.
+    given: Vec<String>,
+    /// Declared: another variable.
+    declared: Vec<String>,
+}
 
 impl Assigned {
     fn place(&mut self, expr: &Expr) {
         match expr {
             Expr::Path(of) => {
                 if let Some(ident) = of.path.get_ident() {
-                    self.0.push(types::name(ident));
+                    self.assigned.push(types::name(ident));
                 }
             }
             Expr::Tuple(of) => of.elems.iter().for_each(|element| self.place(element)),
@@ -34,7 +42,7 @@ impl Assigned {
         if let Expr::Path(of) = expr
             && let Some(ident) = of.path.get_ident()
         {
-            self.1.push(types::name(ident));
+            self.given.push(types::name(ident));
         }
     }
 
@@ -71,7 +79,7 @@ impl Assigned {
         if let Some(name) = name.take()
             && ASSIGNING.contains(&operator.as_str())
         {
-            self.0.push(name);
+            self.assigned.push(name);
         }
         operator.clear();
     }
@@ -112,8 +120,13 @@ impl<'ast> Visit<'ast> for Assigned {
             TokenTree::Ident(ident) if ident != "mut" => Some(types::name(&ident)),
             _ => None,
         });
-        self.0.extend(target.filter(|_| writes));
+        self.assigned.extend(target.filter(|_| writes));
         self.tokens(of.tokens.clone());
+    }
+
+    fn visit_pat_ident(&mut self, of: &'ast syn::PatIdent) {
+        self.declared.push(types::name(&of.ident));
+        visit::visit_pat_ident(self, of);
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}
@@ -138,11 +151,14 @@ pub(super) fn assigning(operator: &BinOp) -> bool {
 
 impl Lowerer<'_> {
     /// The variables in scope that a loop's body or condition assigns, by slot.
-    pub(super) fn assigned_in(&self, body: &syn::Block) -> Vec<Slot> {
+    pub(super) fn assigned_in(&self, body: &syn::Block, condition: Option<&Expr>) -> Vec<Slot> {
         let mut names = Assigned::default();
         names.visit_block(body);
-        let assigned = names.0.iter().filter_map(|name| self.frame.slot(name));
-        let given = names.1.iter().filter_map(|name| self.frame.slot(name)).filter(|slot| {
+        if let Some(condition) = condition {
+            names.visit_expr(condition);
+        }
+        let assigned = names.assigned.iter().filter_map(|name| self.frame.slot(name));
+        let given = names.given.iter().filter_map(|name| self.frame.slot(name)).filter(|slot| {
             let binding = self.frame.env.get(*slot);
             binding.is_some_and(|binding| changeable(&self.frame, binding.value))
         });
@@ -150,5 +166,27 @@ impl Lowerer<'_> {
         slots.sort_unstable();
         slots.dedup();
         slots
+    }
+
+    /// Makes variables of the current, nested body of those outer ones that its code gives another
+    /// value. A name that the code declares itself is left alone.
+    pub(super) fn share_assigned(&mut self, visit: impl FnOnce(&mut Assigned)) {
+        let mut names = Assigned::default();
+        visit(&mut names);
+        let changeable = |name: &String| {
+            let mut frames = self.outer.iter().rev();
+            let seen = frames.find_map(|frame| Some((frame, frame.seen(name)?.value)));
+            seen.is_some_and(|(frame, value)| changeable(frame, value))
+        };
+        names.given.retain(changeable);
+        let mut shared: Vec<String> = names.assigned.into_iter().chain(names.given).collect();
+        shared.retain(|name| !names.declared.contains(name));
+        shared.sort_unstable();
+        shared.dedup();
+        for name in shared {
+            if let Some(captured) = self.variable(&name) {
+                self.frame.share(&name, captured);
+            }
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! by slot.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::order::JoinSources;
 use crate::ir::body::{BlockId, Body, BodyIndex, OpId, OpKind, Terminator, Test};
@@ -16,7 +17,7 @@ use crate::source::Span;
 pub(super) type Slot = usize;
 
 /// What a variable stands for at one point.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Binding {
     /// The value.
     pub value: ValueId,
@@ -31,6 +32,8 @@ pub(super) struct Scope {
     pub names: Vec<(String, Slot)>,
     /// Slots that have something to do when the scope ends.
     pub owned: Vec<Slot>,
+    /// How many variables are there outside of it.
+    pub base: usize,
 }
 
 /// A way into a place where paths meet.
@@ -39,7 +42,7 @@ pub(super) struct Way {
     /// The block it comes from.
     from: BlockId,
     /// The variables there.
-    env: Vec<Binding>,
+    env: Rc<Vec<Binding>>,
     /// The value it carries.
     value: Option<ValueId>,
 }
@@ -79,8 +82,8 @@ pub(super) struct Frame {
     pub scopes: Vec<Scope>,
     /// Open loops and labelled blocks, innermost last.
     pub jumps: Vec<Jump>,
-    /// Values by slot.
-    pub env: Vec<Binding>,
+    /// Values by slot; shared with the ways that lead on from here until one of them changes it.
+    pub env: Rc<Vec<Binding>>,
     /// How many loops are around the current point.
     pub loop_depth: u32,
     /// Whether this body takes what it names of the outer ones by value.
@@ -95,6 +98,8 @@ pub(super) struct Frame {
     pub owned_captures: BTreeSet<ValueId>,
     /// Variables of outer bodies that this one changes.
     pub changed: BTreeSet<String>,
+    /// Variables of outer bodies that this one gives another value: they are its variables, too.
+    pub shared: Vec<Slot>,
     /// Captures that this body has to drop when it ends.
     pub taken: Vec<ValueId>,
     cursor: BlockId,
@@ -111,7 +116,7 @@ impl Frame {
             body,
             scopes: vec![Scope::default()],
             jumps: Vec::new(),
-            env: Vec::new(),
+            env: Rc::default(),
             loop_depth: 0,
             moves: false,
             captures: BTreeMap::new(),
@@ -119,6 +124,7 @@ impl Frame {
             joins: Vec::new(),
             owned_captures: BTreeSet::new(),
             changed: BTreeSet::new(),
+            shared: Vec::new(),
             taken: Vec::new(),
             cursor: BlockId(0),
             ended: false,
@@ -183,7 +189,7 @@ impl Frame {
 
     /// The way that leads out of the current point.
     fn way(&mut self, value: Option<ValueId>) -> Way {
-        Way { from: self.here(), env: self.env.clone(), value }
+        Way { from: self.here(), env: Rc::clone(&self.env), value }
     }
 
     /// Goes to a meeting place with a value; nothing when the current point is not reached.
@@ -238,21 +244,46 @@ impl Frame {
         self.cursor = merge.block;
         self.ended = false;
         self.live = !merge.incoming.is_empty();
-        let sources: Vec<BlockId> = merge.incoming.iter().map(|way| way.from).collect();
         let first = merge.incoming.first()?;
-        let shared = merge.incoming.iter().map(|way| way.env.len()).min().unwrap_or(0);
-        let mut env: Vec<Binding> = first.env.iter().copied().take(shared).collect();
-        for (slot, binding) in env.iter_mut().enumerate() {
-            let ways: Vec<Binding> =
-                merge.incoming.iter().filter_map(|way| way.env.get(slot).copied()).collect();
-            binding.moved = ways.iter().all(|way| way.moved);
-            let values = ways.iter().map(|way| way.value).collect();
-            binding.value = self.join_from(values, &sources, span);
+        self.env = Rc::clone(&first.env);
+        if merge.incoming.iter().any(|way| *way.env != *first.env) {
+            self.join_variables(&merge.incoming, span);
         }
-        self.env = env;
         let valued = merge.incoming.iter().filter_map(|way| Some((way.value?, way.from)));
         let (values, sources): (Vec<ValueId>, Vec<BlockId>) = valued.unzip();
         (!values.is_empty()).then(|| self.join_from(values, &sources, span))
+    }
+
+    /// One environment for those of several ways: a variable that differs is joined.
+    fn join_variables(&mut self, ways: &[Way], span: Span) {
+        let sources: Vec<BlockId> = ways.iter().map(|way| way.from).collect();
+        let shared = ways.iter().map(|way| way.env.len()).min().unwrap_or(0);
+        let mut joined = Vec::with_capacity(shared);
+        for slot in 0..shared {
+            let mut bindings = ways.iter().filter_map(|way| way.env.get(slot).copied());
+            let Some(first) = bindings.next() else { break };
+            if bindings.all(|other| other == first) {
+                joined.push(first);
+                continue;
+            }
+            let bindings = || ways.iter().filter_map(|way| way.env.get(slot));
+            let moved = bindings().all(|binding| binding.moved);
+            let values = bindings().map(|binding| binding.value).collect();
+            joined.push(Binding { value: self.join_from(values, &sources, span), moved });
+        }
+        self.env = Rc::new(joined);
+    }
+
+    /// Forgets the variables of a scope that is closed.
+    pub fn forget(&mut self, base: usize) {
+        if self.env.len() > base {
+            Rc::make_mut(&mut self.env).truncate(base);
+        }
+    }
+
+    /// The variable of a slot, to be changed.
+    pub fn variable(&mut self, slot: Slot) -> Option<&mut Binding> {
+        Rc::make_mut(&mut self.env).get_mut(slot)
     }
 
     /// One value for several that come from different blocks.
@@ -309,7 +340,7 @@ impl Frame {
                 value.ty = ty;
             }
             self.joins.push((join, vec![entry]));
-            if let Some(binding) = self.env.get_mut(*slot) {
+            if let Some(binding) = self.variable(*slot) {
                 binding.value = join;
             }
             carried.push((*slot, join));

@@ -1,6 +1,7 @@
 //! Closures, async blocks, and the outer variables they see.
 
 use syn::Expr;
+use syn::visit::Visit;
 
 use super::super::types;
 use super::Lowerer;
@@ -13,6 +14,7 @@ impl Lowerer<'_> {
         let mark = self.place.span(of.async_token.span);
         let span = mark.to(self.block_end(&of.block));
         let index = self.nested(BodyKind::Async, span, of.capture.is_some(), |lowerer| {
+            lowerer.share_assigned(|names| names.visit_block(&of.block));
             let value = lowerer.block(&of.block);
             let end = lowerer.block_end(&of.block);
             lowerer.tail(value, end);
@@ -23,6 +25,7 @@ impl Lowerer<'_> {
     pub(super) fn closure(&mut self, of: &syn::ExprClosure) -> ValueId {
         let span = self.place.span(of.inputs_begin.spans[0]).to(self.span_of(&of.body));
         let index = self.nested(BodyKind::Closure, span, of.capture.is_some(), |lowerer| {
+            lowerer.share_assigned(|names| names.visit_expr_closure(of));
             for (number, input) in of.inputs.iter().enumerate() {
                 lowerer.parameter(u32::try_from(number).unwrap_or(u32::MAX), input, None);
             }
@@ -40,6 +43,7 @@ impl Lowerer<'_> {
     fn async_body(&mut self, body: &Expr) -> ValueId {
         let span = self.span_of(body);
         let index = self.nested(BodyKind::Async, span, true, |lowerer| {
+            lowerer.share_assigned(|names| names.visit_expr(body));
             let value = lowerer.operand(body);
             lowerer.tail(value, span);
         });

@@ -117,9 +117,15 @@ impl Lowerer<'_> {
     }
 
     /// Opens a loop; gives its head and the variables it carries.
-    fn open_loop(&mut self, body: &syn::Block, label: Option<&syn::Label>, span: Span) {
+    fn open_loop(
+        &mut self,
+        body: &syn::Block,
+        condition: Option<&Expr>,
+        label: Option<&syn::Label>,
+        span: Span,
+    ) {
         let exit = self.frame.merge();
-        let assigned = self.assigned_in(body);
+        let assigned = self.assigned_in(body, condition);
         self.frame.loop_depth += 1;
         let (head, carried) = self.frame.loop_head(&assigned, span);
         self.frame.jumps.push(Jump {
@@ -149,14 +155,14 @@ impl Lowerer<'_> {
 
     pub(super) fn loop_(&mut self, of: &syn::ExprLoop) -> ValueId {
         let span = self.place.span(of.loop_token.span);
-        self.open_loop(&of.body, of.label.as_ref(), span);
+        self.open_loop(&of.body, None, of.label.as_ref(), span);
         self.block(&of.body);
         self.close_loop(None, span)
     }
 
     pub(super) fn while_(&mut self, of: &syn::ExprWhile) -> ValueId {
         let span = self.place.span(of.while_token.span);
-        self.open_loop(&of.body, of.label.as_ref(), span);
+        self.open_loop(&of.body, Some(&of.cond), of.label.as_ref(), span);
         let mut body = self.frame.merge();
         let mut done = self.frame.merge();
         self.open();
@@ -171,7 +177,7 @@ impl Lowerer<'_> {
     pub(super) fn for_loop(&mut self, of: &syn::ExprForLoop) -> ValueId {
         let span = self.place.span(of.for_token.span);
         let iterable = self.operand(&of.expr);
-        self.open_loop(&of.body, of.label.as_ref(), span);
+        self.open_loop(&of.body, None, of.label.as_ref(), span);
         let mut body = self.frame.merge();
         let mut done = self.frame.merge();
         let place = self.span_of(&of.expr);

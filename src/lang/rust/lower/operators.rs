@@ -6,7 +6,7 @@ use super::super::types;
 use super::Lowerer;
 use super::assigned::assigning;
 use super::control::acts;
-use crate::ir::body::OpKind;
+use crate::ir::body::{Body, OpKind};
 use crate::ir::value::{Conversion, Literal, Operator, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -144,6 +144,10 @@ impl Lowerer<'_> {
             && let Some(ident) = of.path.get_ident()
             && self.rebind(&types::name(ident), value)
         {
+            let outer = self.frame.captures.get(&types::name(ident)).copied();
+            if let Some(place) = outer.filter(|_| self.frame.is_shared(&types::name(ident))) {
+                self.frame.op(OpKind::Store { place, value }, span);
+            }
             return;
         }
         let written = match known {
@@ -159,42 +163,48 @@ impl Lowerer<'_> {
     pub(super) fn rebind(&mut self, name: &str, value: ValueId) -> bool {
         let Some(slot) = self.frame.slot(name) else { return false };
         self.label(value, name);
-        if let Some(binding) = self.frame.env.get_mut(slot) {
+        if let Some(binding) = self.frame.variable(slot) {
             binding.value = value;
             binding.moved = false;
+        }
+        if self.frame.shared.contains(&slot) {
+            self.frame.changed.insert(name.to_owned());
         }
         true
     }
 
     /// Whether a value is text as far as its expression says.
-    pub(super) fn is_text(&self, mut value: ValueId) -> bool {
-        for _ in 0..64 {
-            let Some(known) = self.frame.body.value(value) else { return false };
-            if known.ty.as_ref().and_then(|ty| ty.name()).is_some_and(is_text_type) {
+    pub(super) fn is_text(&self, value: ValueId) -> bool {
+        is_text(&self.frame.body, value)
+    }
+}
+
+/// Whether a value of a body is text as far as its expression says.
+pub(super) fn is_text(body: &Body, mut value: ValueId) -> bool {
+    for _ in 0..64 {
+        let Some(known) = body.value(value) else { return false };
+        if known.ty.as_ref().and_then(|ty| ty.name()).is_some_and(is_text_type) {
+            return true;
+        }
+        value = match &known.kind {
+            ValueKind::Literal(Literal::Text(_)) | ValueKind::Template(_) => return true,
+            ValueKind::Converted {
+                conversion: Conversion::Display | Conversion::Debug, ..
+            } => {
                 return true;
             }
-            value = match &known.kind {
-                ValueKind::Literal(Literal::Text(_)) | ValueKind::Template(_) => return true,
-                ValueKind::Converted {
-                    conversion: Conversion::Display | Conversion::Debug,
-                    ..
-                } => {
-                    return true;
-                }
-                ValueKind::Converted {
-                    value,
-                    conversion: Conversion::Same | Conversion::Shaped,
-                } => *value,
-                // The first way in: a loop's placeholder names itself further on.
-                ValueKind::Join(ways) => match ways.first() {
-                    Some(first) if *first != value => *first,
-                    _ => return false,
-                },
+            ValueKind::Converted { value, conversion: Conversion::Same | Conversion::Shaped } => {
+                *value
+            }
+            // The first way in: a loop's placeholder names itself further on.
+            ValueKind::Join(ways) => match ways.first() {
+                Some(first) if *first != value => *first,
                 _ => return false,
-            };
-        }
-        false
+            },
+            _ => return false,
+        };
     }
+    false
 }
 
 fn is_text_type(name: &str) -> bool {

@@ -1,6 +1,8 @@
 //! Variables of a body under construction: declared, captured, moved, and dropped where their scope
 //! is left.
 
+use std::rc::Rc;
+
 use super::builder::{Binding, Frame, Slot};
 use crate::ir::body::{BodyKind, OpKind};
 use crate::ir::index::TypeRef;
@@ -23,13 +25,24 @@ impl Frame {
     /// Declares a variable in the innermost scope.
     pub fn declare(&mut self, name: &str, value: ValueId, owned: bool) {
         let slot = self.env.len();
-        self.env.push(Binding { value, moved: false });
+        Rc::make_mut(&mut self.env).push(Binding { value, moved: false });
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.push((name.to_owned(), slot));
             if owned {
                 scope.owned.push(slot);
             }
         }
+    }
+
+    /// Declares a variable of an outer body that this one gives another value.
+    pub fn share(&mut self, name: &str, captured: ValueId) {
+        self.shared.push(self.env.len());
+        self.declare(name, captured, false);
+    }
+
+    /// Whether a name means a variable of an outer body that this one gives another value.
+    pub fn is_shared(&self, name: &str) -> bool {
+        self.slot(name).is_some_and(|slot| self.shared.contains(&slot))
     }
 
     /// The slot of a name that this body declares.
@@ -42,6 +55,10 @@ impl Frame {
     /// A variable that this body declares or captures, as a body inside sees it.
     pub fn seen(&self, name: &str) -> Option<Seen> {
         let (value, owned) = match self.slot(name) {
+            Some(slot) if self.shared.contains(&slot) => {
+                let taken = self.captures.get(name).is_some_and(|it| self.taken.contains(it));
+                (self.env.get(slot)?.value, taken)
+            }
             Some(slot) => {
                 let owned = self.scopes.iter().any(|scope| scope.owned.contains(&slot));
                 (self.env.get(slot)?.value, owned)
@@ -75,10 +92,14 @@ impl Frame {
     /// The variable of this name is moved out here.
     pub fn take(&mut self, name: &str) {
         if let Some(slot) = self.slot(name) {
-            if let Some(binding) = self.env.get_mut(slot) {
+            if let Some(binding) = self.variable(slot) {
                 binding.moved = true;
             }
-        } else if let Some(captured) = self.captures.get(name) {
+            if !self.shared.contains(&slot) {
+                return;
+            }
+        }
+        if let Some(captured) = self.captures.get(name) {
             self.taken.retain(|value| value != captured);
         }
     }

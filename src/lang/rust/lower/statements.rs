@@ -11,14 +11,17 @@ use crate::source::Span;
 impl Lowerer<'_> {
     /// Opens a scope.
     pub(super) fn open(&mut self) {
-        self.frame.scopes.push(Scope::default());
+        let base = self.frame.env.len();
+        self.frame.scopes.push(Scope { base, ..Scope::default() });
     }
 
     /// Closes the innermost scope at a place.
     pub(super) fn close(&mut self, span: Span) {
         let depth = self.frame.scopes.len().saturating_sub(1);
         self.frame.leave(depth, span);
-        self.frame.scopes.pop();
+        if let Some(scope) = self.frame.scopes.pop() {
+            self.frame.forget(scope.base);
+        }
     }
 
     /// A block with a scope of its own; gives the value of its tail.

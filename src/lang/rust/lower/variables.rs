@@ -5,7 +5,9 @@ use syn::Expr;
 
 use super::super::types;
 use super::Lowerer;
+use super::adapters::NUMBERS;
 use super::builder::Frame;
+use super::operators::is_text;
 use crate::ir::index::{Path, TypeRef};
 use crate::ir::value::{Adapter, Conversion, Literal, ValueId, ValueKind};
 use crate::source::Span;
@@ -57,7 +59,7 @@ impl Lowerer<'_> {
             | ValueKind::Not(_)
             | ValueKind::Matches { .. }
             | ValueKind::Closure(_)
-            | ValueKind::Adapted { adapter: Adapter::TestAnd, .. } => false,
+            | ValueKind::Adapted { adapter: Adapter::TestAnd | Adapter::TestOr, .. } => false,
             ValueKind::Converted { conversion: Conversion::Same, value: inner } => {
                 !self.borrowed_from(value) && self.droppable(*inner)
             }
@@ -101,6 +103,9 @@ impl Lowerer<'_> {
             let Some(before) = self.frame.env.get(slot).map(|binding| binding.value) else {
                 return;
             };
+            if self.frame.is_shared(&name) {
+                self.frame.changed.insert(name.clone());
+            }
             if changeable(&self.frame, before) {
                 let other = match other {
                     Some(other) => other,
@@ -127,6 +132,9 @@ impl Lowerer<'_> {
             let Some(before) = self.frame.env.get(slot).map(|binding| binding.value) else {
                 continue;
             };
+            if self.frame.is_shared(name) {
+                self.frame.changed.insert(name.clone());
+            }
             if changeable(&self.frame, before) {
                 let unknown = self.unknown(inner.body.span);
                 let value = self.frame.join(vec![before, unknown], inner.body.span);
@@ -172,6 +180,9 @@ impl Lowerer<'_> {
 
 /// Whether a binding would say something wrong once the variable is changed in place.
 pub(super) fn changeable(frame: &Frame, value: ValueId) -> bool {
+    if is_text(&frame.body, value) {
+        return true;
+    }
     let mut pending = vec![value];
     // A bound for joins of joins, which may go round.
     for _ in 0..32 {
@@ -197,35 +208,13 @@ pub(super) fn makes_list(path: &Path, arguments: usize) -> bool {
 
 /// Types whose values do nothing when they go out of scope.
 fn is_plain(ty: &TypeRef) -> bool {
-    const PLAIN: [&str; 21] = [
-        "bool",
-        "char",
-        "str",
-        "String",
-        "u8",
-        "u16",
-        "u32",
-        "u64",
-        "u128",
-        "usize",
-        "i8",
-        "i16",
-        "i32",
-        "i64",
-        "i128",
-        "isize",
-        "f32",
-        "f64",
-        "Duration",
-        "Instant",
-        "SystemTime",
-    ];
+    const PLAIN: [&str; 7] = ["bool", "char", "str", "String", "Duration", "Instant", "SystemTime"];
     match ty {
         TypeRef::Named { path, arguments } => match path.last() {
-            Some("Option" | "Vec" | "Result" | "RedisResult") => {
-                arguments.first().is_some_and(is_plain)
-            }
-            Some(last) => PLAIN.contains(&last),
+            Some("Option" | "Vec") => arguments.first().is_some_and(is_plain),
+            // A library's own, too: `io::Result<T>`, `PoolResult<T>`.
+            Some(last) if last.ends_with("Result") => arguments.first().is_some_and(is_plain),
+            Some(last) => PLAIN.contains(&last) || NUMBERS.contains(&last),
             None => false,
         },
         TypeRef::Tuple(parts) => parts.iter().all(is_plain),

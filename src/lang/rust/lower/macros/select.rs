@@ -98,37 +98,50 @@ impl Lowerer<'_> {
                 value
             }));
         }
-        let mut starts: Vec<Merge> = arms.iter().map(|_| self.frame.merge()).collect();
+        let waits = self.waits_on(&arms);
+        let has_rest = arms.iter().any(|arm| arm.branch.is_none());
         let mut after = self.frame.merge();
-        let mut disabled = self.frame.merge();
+        let (head, _) = self.frame.loop_head(&[], span);
+        let mut starts: Vec<Merge> = arms.iter().map(|_| self.frame.merge()).collect();
+        if waits && !has_rest {
+            starts.push(self.frame.merge());
+        }
         self.frame.choose(&mut starts);
-        let mut rest = None;
-        for ((arm, future), start) in arms.iter().zip(futures).zip(starts) {
+        let mut starts = starts.into_iter();
+        for ((arm, future), start) in arms.iter().zip(futures).zip(starts.by_ref()) {
             self.frame.enter(start, span);
             match (&arm.branch, future) {
                 (Some((pattern, future_expr, _)), Some(future)) => {
                     let whole = self.span_of(future_expr);
                     let value = self.wait(future, whole, whole);
-                    self.arm(pattern, value, &arm.handler, &mut disabled, &mut after);
+                    let mut missed = self.frame.merge();
+                    self.arm(pattern, value, &arm.handler, &mut missed, &mut after);
+                    // Its branch is disabled, and the others are waited for.
+                    self.frame.enter(missed, span);
+                    self.frame.back_edge(head, &[]);
                 }
                 _ => {
-                    self.frame.goto(&mut disabled, None);
-                    rest = Some(&arm.handler);
+                    let value = self.operand(&arm.handler);
+                    self.frame.goto(&mut after, Some(value));
                 }
             }
         }
-        self.frame.enter(disabled, span);
-        match rest {
-            Some(handler) => {
-                let value = self.operand(handler);
-                self.frame.goto(&mut after, Some(value));
-            }
-            // Without `else`, no arm left to wait for is a panic.
-            None => self.frame.end(Terminator::Panic(span)),
+        if let Some(none_left) = starts.next() {
+            // Without `else`, no branch left to wait for is a panic.
+            self.frame.enter(none_left, span);
+            self.frame.end(Terminator::Panic(span));
         }
         Some(match self.frame.enter(after, span) {
             Some(value) => value,
             None => self.frame.unit(),
+        })
+    }
+
+    /// Whether a branch may be disabled: by its condition, or because its pattern does not match.
+    fn waits_on(&mut self, arms: &[Arm]) -> bool {
+        arms.iter().any(|arm| match &arm.branch {
+            Some((pattern, _, condition)) => condition.is_some() || !self.pattern(pattern).always(),
+            None => false,
         })
     }
 
@@ -137,13 +150,13 @@ impl Lowerer<'_> {
         pattern: &Pat,
         value: ValueId,
         handler: &Expr,
-        disabled: &mut Merge,
+        missed: &mut Merge,
         after: &mut Merge,
     ) {
         let span = self.pattern_span(pattern);
         let mut matched = self.frame.merge();
         self.open();
-        self.test(value, pattern, &mut matched, disabled);
+        self.test(value, pattern, &mut matched, missed);
         self.frame.enter(matched, span);
         self.bind(pattern, value, true);
         let result = self.operand(handler);
