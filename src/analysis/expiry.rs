@@ -6,7 +6,7 @@ use super::Analysis;
 use super::lease::{Action, KeyUse, UseId, first_expiry};
 use super::outcome::Assumption;
 use crate::ir::body::{BlockId, Body, OpId, Terminator};
-use crate::ir::effect::{BodyId, Effect, EffectKind, Expiry, Site};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Expiry, RedisCommand, Site, Word};
 use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
 use crate::source::Span;
@@ -41,7 +41,7 @@ impl Analysis<'_> {
             let batched = renew.site == acquire.site && renew.effect > acquire.effect;
             let later =
                 |late: &Site| sites.iter().any(|early| comes_after(self.program, *early, *late));
-            self.sets_expiry(renew) && (batched || all_sites(renew).iter().any(later))
+            self.sets_expiry(acquire, renew) && (batched || all_sites(renew).iter().any(later))
         })
     }
 
@@ -52,18 +52,22 @@ impl Analysis<'_> {
         let batch = self.command_of(acquire).and_then(|(_, command)| command.batch);
         batch.is_some_and(|batch| batch.atomic)
             && self.leases.others(acquire, Action::Renew).any(|(_, renew)| {
-                first_expiry::shares_batch(self.program, renew, acquire) && !self.sets_expiry(renew)
+                first_expiry::shares_batch(self.program, renew, acquire)
+                    && self.command_of(renew).is_some_and(|(_, command)| only_first(command))
             })
     }
 
-    /// Whether a renewal is EXPIRE or a kin of it without NX.
-    fn sets_expiry(&self, renew: &KeyUse) -> bool {
+    /// Whether a renewal gives the key an expiry too late: in the acquire's own transaction, one that
+    /// spares a holder's is in time.
+    fn sets_expiry(&self, acquire: &KeyUse, renew: &KeyUse) -> bool {
         let Some((_, command)) = self.command_of(renew) else { return false };
-        let only_first = command
-            .words
-            .iter()
-            .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
-        command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"]) && !only_first
+        let atomic = command.batch.is_some_and(|batch| batch.atomic);
+        let spares = atomic && first_expiry::shares_batch(self.program, renew, acquire);
+        let sets = match command.name.as_str() {
+            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => true,
+            _ => matches!(command.expiry, Expiry::Set { .. }),
+        };
+        sets && !(spares && only_first(command))
     }
 
     /// Whether a script gives the key an expiry on every path on which its acquire won.
@@ -226,6 +230,12 @@ fn is_default(body: &Body, value: ValueId) -> bool {
 fn argument_of(program: &Program, callee: BodyId, site: Site, index: u32) -> Option<ValueId> {
     let call = program.body(site.body)?.body.call(site.op)?;
     program.bound_arguments(callee, call).0.get(index as usize).copied()
+}
+
+/// Whether EXPIRE or a kin of it gives an expiry only to a key that has none.
+fn only_first(command: &RedisCommand) -> bool {
+    let word = |word: &Word| word.text.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("NX"));
+    command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"]) && command.words.iter().any(word)
 }
 
 /// Where a use is seen from: itself and every call that leads to it.

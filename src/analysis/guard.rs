@@ -22,7 +22,7 @@ use crate::ir::effect::{BodyId, Effect, Key};
 use crate::link::Program;
 use crate::source::Span;
 
-mod closure;
+mod inside;
 mod test;
 mod value;
 

@@ -16,6 +16,7 @@ use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
 use crate::config::Confidence;
+use crate::ir::body::OpId;
 use crate::ir::effect::{
     BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
 };
@@ -355,7 +356,7 @@ fn owner_proof(
     let effects = lifted.effects(effect.site.body);
     let Some(seen) = Seen::of(program, effect.site.body, effects) else { return OwnerProof::None };
     let atomic = effect.client == "lua" || watched(program, effect.site.body, key);
-    match owner_of_key_checked(seen, effect.site.op, key) {
+    match owner_of_key_checked(seen, queued_at(program, effect, command), key) {
         OwnerCheck::Checked { kind: CheckKind::Owner, .. } if atomic => OwnerProof::Atomic,
         OwnerCheck::Checked { .. } if atomic => OwnerProof::Free,
         OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
@@ -363,6 +364,17 @@ fn owner_proof(
             compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
         }
     }
+}
+
+/// Where it is decided that a command runs: a client queues those of a batch before it sends them.
+fn queued_at(program: &Program, effect: &Effect, command: &RedisCommand) -> OpId {
+    let queued = || {
+        let body = &program.body(effect.site.body)?.body;
+        let written = |op: &OpId| body.call(*op).is_some_and(|call| call.name_span == effect.span);
+        body.operations().map(|(_, op, _)| op).find(written)
+    };
+    let batched = command.batch.is_some() && effect.client != "lua";
+    batched.then(queued).flatten().unwrap_or(effect.site.op)
 }
 
 /// Whether what is read of a key is compared with an owner token in the same body.
@@ -387,6 +399,8 @@ fn compared_by_caller(
         .iter()
         .filter_map(|one| one.via.last().copied())
         .collect();
+    // A key that the wrapper builds itself is the same for every caller.
+    let callers = if callers.is_empty() { program.callers(effect.site.body) } else { &callers };
     let mut proofs = callers.iter().map(|site| {
         let body = program.body(site.body)?;
         let op = super::callgraph::call_behind(&body.body, site.op);

@@ -43,8 +43,8 @@ fn judge(analysis: &Analysis, acquire: &KeyUse) -> Option<(Severity, Confidence)
 
 /// Whether the key says that it keeps a request from running twice.
 fn names_repetition(analysis: &Analysis, acquire: &KeyUse) -> bool {
-    let text = analysis.key_text(acquire);
-    text.is_some_and(|text| analysis.words.has(WordList::Idempotency, &text))
+    let says = |text: &str| analysis.words.has(WordList::Idempotency, text);
+    acquire.identities.iter().any(|one| says(&one.template.to_string()))
 }
 
 fn report(analysis: &Analysis, acquire: &KeyUse, out: &mut Findings) {

@@ -1,6 +1,7 @@
 //! A lease is deleted without asking who holds it.
 
 use super::prelude::*;
+use crate::ir::effect::BodyId;
 
 rule!("unconditional-del", check);
 
@@ -38,7 +39,20 @@ fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
     );
 }
 
+/// How many callers up a name is looked for.
+const FARTHEST: u32 = 3;
+
 /// Whether the function says that it takes the lease away on purpose.
 fn is_forced(analysis: &Analysis, release: &KeyUse) -> bool {
-    analysis.function_name(release.site.body).is_some_and(|name| has_force_word(&name))
+    runs_forced(analysis, release.site.body, FARTHEST)
+}
+
+/// Whether a function, or every function that calls it, says so.
+fn runs_forced(analysis: &Analysis, body: BodyId, farthest: u32) -> bool {
+    if analysis.function_name(body).is_some_and(|name| has_force_word(&name)) {
+        return true;
+    }
+    let callers = analysis.graph.run_by(body);
+    let forced = |site: &Site| runs_forced(analysis, site.body, farthest - 1);
+    farthest > 0 && !callers.is_empty() && callers.iter().all(forced)
 }

@@ -101,7 +101,10 @@ impl Reader<'_, '_> {
                     _ => (first?, second?),
                 };
                 let compares = call.callee.name().is_some_and(|name| COMPARES.contains(&name));
-                (truth && compares && self.pair(left, right)).then_some(CheckKind::Owner)
+                if compares && self.pair(left, right) {
+                    return truth.then_some(CheckKind::Owner);
+                }
+                self.values.compared_by_call(*op).filter(|_| truth)
             }
             _ => None,
         }
