@@ -135,25 +135,20 @@ impl Catalog {
         self.libraries.iter().find(|library| library.import_roots.iter().any(|own| own == root))
     }
 
-    /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`.
-    /// Modules of the standard library and of runtimes bear the names of other crates (`time`): such
-    /// roots re-export nothing.
+    /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`. Only
+    /// what a library says that it re-exports is cut: `sqlx::postgres` is no crate.
     #[must_use]
-    pub fn canonical<'p>(&self, path: &'p [String]) -> &'p [String] {
-        if path.first().is_none_or(|root| receiver::is_broad(root)) {
-            return path;
-        }
-        let last_root = path.iter().enumerate().skip(1).rev().find(|(index, part)| {
-            path.len() > index + 1 && self.libraries.iter().any(|library| library.package == **part)
-        });
-        match last_root {
-            Some((index, _))
-                if path.first().is_some_and(|root| self.library_of_root(root).is_some()) =>
-            {
-                path.get(index..).unwrap_or(path)
+    pub fn canonical<'p>(&self, mut path: &'p [String]) -> &'p [String] {
+        while let Some((root, inner)) = path.split_first() {
+            let Some(library) = self.library_of_root(root) else { break };
+            let module = inner.get(..inner.len().saturating_sub(1)).unwrap_or_default();
+            let crate_name = module.iter().position(|part| library.re_exports.contains(part));
+            match crate_name.and_then(|at| inner.get(at..)) {
+                Some(rest) => path = rest,
+                None => break,
             }
-            _ => path,
         }
+        path
     }
 
     fn add(&mut self, name: &str, table: table::Table) -> Result<(), CatalogError> {
@@ -244,8 +239,24 @@ mod tests {
         assert_eq!(catalog.canonical(&written), path("redis::cmd").as_slice());
         let own = path("shop::redis::cmd");
         assert_eq!(catalog.canonical(&own), own.as_slice());
-        let plain = path("redis::aio::ConnectionManager");
-        assert_eq!(catalog.canonical(&plain), plain.as_slice());
+        for plain in [
+            "redis::aio::ConnectionManager",
+            "sqlx::postgres::PgPool",
+            "sqlx::mysql::MySqlPool",
+            "apalis::redis::RedisStorage",
+            "tokio::time::sleep",
+            "deadpool_redis::redis",
+        ] {
+            assert_eq!(catalog.canonical(&path(plain)), path(plain).as_slice());
+        }
+        for (written, meant) in [
+            ("sea_orm::sea_query::Expr", "sea_query::Expr"),
+            ("deadpool_postgres::tokio_postgres::Client", "tokio_postgres::Client"),
+            ("bb8_redis::bb8::Pool", "bb8::Pool"),
+            ("sea_orm::sqlx::types::chrono::Utc", "chrono::Utc"),
+        ] {
+            assert_eq!(catalog.canonical(&path(written)), path(meant).as_slice());
+        }
     }
 
     #[test]

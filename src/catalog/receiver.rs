@@ -142,7 +142,7 @@ impl TypeName {
 }
 
 /// Whether a crate is so wide that a last part alone says too little.
-pub(super) fn is_broad(root: &str) -> bool {
+fn is_broad(root: &str) -> bool {
     matches!(root, "std" | "core" | "alloc" | "tokio" | "async_std")
 }
 

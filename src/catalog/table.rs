@@ -19,6 +19,9 @@ pub struct Library {
     pub package: String,
     /// The crates or packages it is imported by.
     pub import_roots: Vec<String>,
+    /// Crates that it gives on under their own name: `redis` in `deadpool_redis::redis::cmd`.
+    #[serde(default)]
+    pub re_exports: Vec<String>,
     /// Versions that were read.
     #[serde(default)]
     pub versions_read: Vec<String>,

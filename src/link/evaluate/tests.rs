@@ -90,3 +90,16 @@ fn durations_have_units() {
     }
     assert_eq!(all, [Some(30_000), Some(30_000), Some(5_000)]);
 }
+
+#[test]
+fn an_implementation_for_self_ends() {
+    let found = probed(
+        r#"
+        struct Seat(u64);
+        trait Shown { fn fmt(&self) -> String; }
+        impl Display for Self { fn fmt(&self) -> String { String::new() } }
+        fn run(seat: Seat) { probe(format!("seat:{}", Seat(seat.0))); }
+        "#,
+    );
+    assert_eq!(found, ["seat:<Seat(seat.0)>"]);
+}
