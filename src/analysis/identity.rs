@@ -127,7 +127,7 @@ pub fn field_owner(program: &Program, body: BodyId, path: &str) -> Option<(Strin
 
 fn owner_type(program: &Program, body: BodyId, path: &str) -> Option<(TypeRef, String)> {
     let function = program.function(program.enclosing_function(body)?)?;
-    let mut parts = path.split('.');
+    let mut parts = path.split('@').next()?.split('.');
     let root = parts.next()?;
     let mut owner: TypeRef = match root.strip_prefix('#') {
         Some(index) => function.parameters.get(index.parse::<usize>().ok()?)?.ty.clone(),

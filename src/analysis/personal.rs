@@ -274,7 +274,7 @@ impl Analysis<'_> {
             if !function.is_some_and(|function| builds_key(&function.name)) {
                 continue;
             }
-            for value in crate::link::evaluate::returned(&body.body) {
+            for value in crate::link::evaluate::returned_values(&body.body) {
                 let template = self.program.template(body.id, value);
                 if template.has_literal() && template.literals().contains(':') {
                     all.push((body.id, template));
@@ -321,7 +321,7 @@ fn personal(
     index: usize,
     hole: &Hole,
 ) -> Option<PersonalData> {
-    if matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
+    if matches!(hole.origin, Origin::Random(..) | Origin::Clock(_) | Origin::Constant(_)) {
         return None;
     }
     let name = last_name(&hole.label);
@@ -347,6 +347,7 @@ fn by_surroundings(
     }
     let by_field = match &hole.origin {
         Origin::Field(path) => {
+            let path = path.split('@').next().unwrap_or_default();
             let mut last = path.rsplit('.').filter(|part| part.parse::<u32>().is_err());
             let field = last.next().unwrap_or_default();
             last.next().and_then(|of| personal_data(lists, &format!("{of}_{field}")))

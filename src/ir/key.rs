@@ -49,7 +49,8 @@ pub struct Hole {
 pub enum Origin {
     /// The n-th parameter of the function in whose frame the template is seen.
     Parameter(u32),
-    /// A field path of a parameter or of the receiver: `self.name`, `order.customer.email`.
+    /// A field path of a parameter or of the receiver: `self.name`, `#0.customer.email`. A number
+    /// behind `@` tells two values apart that are reached in the same way.
     Field(String),
     /// `KEYS[n]`.
     ScriptKey(u32),
@@ -57,10 +58,10 @@ pub enum Origin {
     ScriptArgument(u32),
     /// A reply of Redis or a database, or of any other effect; the number tells two apart.
     Reply(u64),
-    /// A fresh random value; `true` when from a cryptographic source.
-    Random(bool),
-    /// A clock.
-    Clock,
+    /// A fresh random value; `true` when from a cryptographic source. The number tells two apart.
+    Random(bool, u64),
+    /// A clock's reading; the number tells two apart.
+    Clock(u64),
     /// A named constant whose text is not known (read from the environment or a file).
     Constant(String),
     /// Anything else; the number tells two apart.

@@ -149,20 +149,6 @@ impl Program {
         own && function.is_some_and(|function| function.is_async)
     }
 
-    /// What a call gives for a parameter of a body that it may run (the receiver not counted, also
-    /// where the call is written `Type::method(&value, …)`).
-    #[must_use]
-    pub fn argument_for(&self, call: Site, callee: BodyId, parameter: u32) -> Option<ValueId> {
-        let written = self.body(call.body)?.body.call(call.op)?;
-        let method = self
-            .enclosing_function(callee)
-            .and_then(|id| self.function(id))
-            .is_some_and(|function| function.receiver != crate::ir::index::Receiver::None);
-        let by_path = written.receiver.is_none() && method && self.body(callee)?.parent.is_none();
-        let at = parameter as usize + usize::from(by_path);
-        written.arguments.get(at).map(|argument| argument.value)
-    }
-
     /// The value that a value is, after same-content conversions and captures are peeled: in which
     /// body it was made, and its number there.
     #[must_use]

@@ -18,8 +18,10 @@ use crate::link::names::Named;
 
 mod calls;
 mod fields;
+mod frame;
 mod numbers;
 mod origin;
+mod path;
 mod questions;
 mod sources;
 mod workspace;
@@ -27,6 +29,7 @@ mod workspace;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use frame::{Entry, Frame};
 pub use workspace::{Caches, workspace_type};
 
 /// How many calls deep evaluation follows.
@@ -49,26 +52,6 @@ pub(crate) enum Segment {
 
 /// One alternative of a value's text.
 pub(crate) type Segments = Vec<Segment>;
-
-/// The frame a value is seen in: a body, and how it was entered.
-#[derive(Clone, Copy)]
-pub(crate) struct Frame<'f> {
-    /// The body.
-    pub(crate) body: BodyId,
-    /// The frame and call that entered it; `None` at the root.
-    pub(crate) entered: Option<Entry<'f>>,
-    /// How deep.
-    pub(crate) depth: usize,
-}
-
-/// How a frame was entered.
-#[derive(Clone, Copy)]
-pub(crate) enum Entry<'f> {
-    /// By a call: arguments and receiver are values of the outer frame.
-    Call { outer: &'f Frame<'f>, receiver: Option<ValueId>, arguments: &'f [ValueId] },
-    /// As a closure or block of the outer frame, its parameters bound to values of that frame.
-    Nested { outer: &'f Frame<'f>, arguments: &'f [ValueId] },
-}
 
 /// One question's state.
 pub(crate) struct Evaluator<'p> {
@@ -97,30 +80,6 @@ pub fn keeps_success(adapter: Adapter) -> bool {
             | Adapter::Reshape
             | Adapter::Inspect
     )
-}
-
-impl<'f> Frame<'f> {
-    pub(crate) fn root(body: BodyId) -> Self {
-        Self { body, entered: None, depth: 0 }
-    }
-
-    pub(crate) fn called(
-        &'f self,
-        body: BodyId,
-        receiver: Option<ValueId>,
-        arguments: &'f [ValueId],
-    ) -> Self {
-        let entered = Some(Entry::Call { outer: self, receiver, arguments });
-        Self { body, entered, depth: self.depth + 1 }
-    }
-
-    pub(crate) fn nested(&'f self, body: BodyId, arguments: &'f [ValueId]) -> Self {
-        Self {
-            body,
-            entered: Some(Entry::Nested { outer: self, arguments }),
-            depth: self.depth + 1,
-        }
-    }
 }
 
 impl<'p> Evaluator<'p> {
@@ -162,21 +121,12 @@ impl<'p> Evaluator<'p> {
             }
             ValueKind::Parameter(index) => self.parameter_text(frame, *index),
             ValueKind::Receiver => match frame.entered? {
-                Entry::Call { outer, receiver: Some(receiver), .. } => {
-                    Some(self.text(outer, receiver))
-                }
+                Entry { outer, receiver: Some(receiver), .. } => Some(self.text(outer, receiver)),
                 _ => self.displayed(frame, value),
             },
             ValueKind::Captured(outer) => {
                 let parent = self.program.body(frame.body)?.parent?;
-                match frame.entered {
-                    Some(Entry::Nested { outer: scope, .. }) if scope.body == parent => {
-                        Some(self.text(scope, *outer))
-                    }
-                    _ => Some(
-                        self.text(&Frame { depth: frame.depth, ..Frame::root(parent) }, *outer),
-                    ),
-                }
+                Some(self.text(&frame.around(parent), *outer))
             }
             ValueKind::Path(path) => self.path_text(frame, path),
             ValueKind::Field { base, name } => {
@@ -292,13 +242,9 @@ impl<'p> Evaluator<'p> {
     }
 
     fn parameter_text(&mut self, frame: &Frame<'_>, index: u32) -> Option<Vec<Segments>> {
-        match frame.entered {
-            Some(Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments }) => {
-                let value = arguments.get(index as usize).copied()?;
-                Some(self.text(outer, value))
-            }
-            None => None,
-        }
+        let Entry { outer, arguments, .. } = frame.entered?;
+        let value = arguments.get(index as usize).copied()?;
+        Some(self.text(outer, value))
     }
 
     fn path_text(
@@ -309,8 +255,7 @@ impl<'p> Evaluator<'p> {
         match self.program.resolve(frame.body, path) {
             Named::Constant(id) => {
                 let body = self.program.constant_body(id)?;
-                let inner = Frame { depth: frame.depth + 1, ..Frame::root(body) };
-                self.returned_text(&inner)
+                self.returned_text(&frame.apart(body))
             }
             _ => None,
         }
@@ -376,7 +321,7 @@ impl<'p> Evaluator<'p> {
             ValueKind::Path(path) => match self.program.resolve(frame.body, path) {
                 Named::Function(id) => {
                     let body = self.program.function_body(id)?;
-                    self.returned_text(&frame.called(body, None, arguments))
+                    self.returned_text(&frame.called(body, None, None, arguments))
                 }
                 // `map(String::from)`, `map(ToString::to_string)`: a conversion.
                 _ => arguments.first().map(|value| self.text(frame, *value)),
@@ -387,8 +332,9 @@ impl<'p> Evaluator<'p> {
     }
 }
 
-/// The values a body gives back where it does not fail, joins opened.
-pub(crate) fn returned_values(body: &Body) -> Vec<ValueId> {
+/// The values a body gives back where it does not fail.
+#[must_use]
+pub fn returned_values(body: &Body) -> Vec<ValueId> {
     let mut values: Vec<ValueId> = Vec::new();
     for block in &body.blocks {
         let Terminator::Return { value: Some(value), exit, .. } = &block.end else { continue };
@@ -442,10 +388,4 @@ pub(crate) fn into_template(segments: Segments) -> KeyTemplate {
         Segment::Text(text) => KeyPart::Text(text.content),
         Segment::Hole(hole) => KeyPart::Hole(hole),
     }))
-}
-
-/// The values a body gives back where it does not fail.
-#[must_use]
-pub fn returned(body: &Body) -> Vec<ValueId> {
-    returned_values(body)
 }

@@ -5,7 +5,7 @@ use super::CheckKind;
 use super::value::Values;
 use crate::ir::body::{Body, OpId};
 use crate::ir::value::{Operator, ValueId, ValueKind};
-use crate::link::evaluate::returned;
+use crate::link::evaluate::returned_values;
 
 /// How deep a condition is read.
 const MAXIMUM_DEPTH: u32 = 16;
@@ -40,7 +40,7 @@ impl Values<'_> {
 
     /// What it says that a body answers yes.
     fn answers_owner(&self, inner: &Inner<'_>) -> Option<CheckKind> {
-        let answers = returned(inner.body);
+        let answers = returned_values(inner.body);
         let all = answers.iter().all(|answer| self.holds_inside(inner, *answer, true, 0));
         (all && !answers.is_empty()).then_some(CheckKind::Owner)
     }

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::passed::WRAPPING;
 use crate::ir::body::{BodyKind, Call, Callee, OpId, Terminator};
 use crate::ir::effect::{BodyId, Site};
-use crate::ir::index::Receiver;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
 use crate::link::names::{Named, Namespace};
@@ -86,20 +85,14 @@ impl<'p> Flow<'p> {
                 continue;
             }
             for called in &targets.bodies {
-                let shift = u32::from(call.receiver.is_none() && self.takes_receiver(*called));
+                let shift =
+                    u32::from(call.receiver.is_none() && self.program.takes_receiver(*called));
                 if let Some(at) = at.checked_sub(shift) {
                     all.push(((*called, at), sources.clone()));
                 }
             }
         }
         all
-    }
-
-    fn takes_receiver(&self, body: BodyId) -> bool {
-        let function =
-            self.program.enclosing_function(body).and_then(|id| self.program.function(id));
-        let own = self.program.body(body).is_some_and(|own| own.parent.is_none());
-        own && function.is_some_and(|function| function.receiver != Receiver::None)
     }
 
     /// Bodies of closures and functions that a value may be.

@@ -1,12 +1,13 @@
 //! Conditions and expressions of query builders: `lots::revision.eq(seen)`,
 //! `Column::Status.eq("APPROVED")`, `Expr::col(Column::Qty).sub(n)`, `lots::qty - n`.
 
-use super::follow::{At, is_success, sources};
+use super::follow::{At, sources};
 use crate::ir::body::{Call, Callee};
 use crate::ir::index::TableDeclaration;
 use crate::ir::sql::{Assignment, Comparison, Expression, Predicate, PredicateKind};
 use crate::ir::value::{Adapter, Literal, Operator, ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::is_success;
 use crate::source::Span;
 
 /// Variants and functions that only wrap a value: `Set(x)`, `SimpleExpr::Value(Value::Bool(Some(x)))`.

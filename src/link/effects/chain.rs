@@ -6,12 +6,13 @@
 
 use super::context::Context;
 use super::facts;
-use super::follow::{At, returned};
+use super::follow::At;
 use crate::catalog::{Api, ApiEffect, ApiScript};
 use crate::ir::body::{BlockId, Call, Callee, OpId, Terminator};
 use crate::ir::effect::Site;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::returned_values;
 
 /// How many calls one chain may have.
 const MOST_LINKS: usize = 400;
@@ -150,7 +151,7 @@ fn returned_chain(context: &Context<'_>, op: OpId, receiver: &At, depth: usize) 
     let bodies = facts::callee_bodies(context.program, site);
     let [callee] = bodies.as_slice() else { return None };
     let inner = Context::new(context.program, *callee)?;
-    let values = returned(inner.body);
+    let values = returned_values(inner.body);
     let [value] = values.as_slice() else { return None };
     let at = receiver.inside(site, *callee, *value);
     Some(collect_at(&inner, &at, None, depth + 1))

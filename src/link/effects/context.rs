@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 
 use super::facts;
 use super::flow::Flow;
-use super::follow::{At, is_success, keeps_success};
+use super::follow::At;
 use crate::catalog::{Api, ApiEffect};
 use crate::ir::body::{Body, Call, OpId, OpKind, Terminator};
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::{is_success, keeps_success};
 
 /// How deep a future is looked for behind what wraps it.
 const MOST_WRAPPERS: usize = 12;

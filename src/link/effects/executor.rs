@@ -2,11 +2,12 @@
 
 use super::context::Context;
 use super::facts;
-use super::follow::{At, is_success, keeps_success};
+use super::follow::At;
 use crate::catalog::ApiEffect;
 use crate::ir::body::Call;
 use crate::ir::effect::{Executor, Site};
 use crate::ir::value::{ValueId, ValueKind};
+use crate::link::evaluate::{is_success, keeps_success};
 
 /// How far an executor is followed.
 const MOST_STEPS: usize = 32;

@@ -139,16 +139,6 @@ pub(super) fn template(program: &Program, body: BodyId, value: ValueId) -> KeyTe
     program.template(body, value)
 }
 
-/// A callee's template seen from a call of it.
-pub(super) fn into_caller(
-    program: &Program,
-    template: &KeyTemplate,
-    callee: BodyId,
-    site: Site,
-) -> KeyTemplate {
-    program.into_caller(template, callee, site)
-}
-
 /// The texts that a value may be.
 pub(super) fn texts(program: &Program, body: BodyId, value: ValueId) -> Vec<Text> {
     program.texts(body, value)

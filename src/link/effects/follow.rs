@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use super::facts;
-use crate::ir::body::{Body, Call, Exit, Terminator};
+use crate::ir::body::{Body, Call};
 use crate::ir::effect::{BodyId, Site};
-use crate::ir::index::Receiver;
 use crate::ir::key::KeyTemplate;
-use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
+use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::{is_success, keeps_success, returned_values};
 
 /// How many places a value may come from before nothing is said.
 const MOST_SOURCES: usize = 12;
@@ -29,6 +29,8 @@ pub(super) struct At {
     pub body: BodyId,
     /// The value.
     pub value: ValueId,
+    /// The body that asked.
+    pub asked: BodyId,
     /// Call and callee, outermost first.
     pub entered: Arc<[(Site, BodyId)]>,
     /// Whether the body was reached in another way than by calls: its parameters mean nothing here.
@@ -38,7 +40,7 @@ pub(super) struct At {
 impl At {
     /// A value of the body that asks.
     pub(super) fn here(body: BodyId, value: ValueId) -> Self {
-        Self { body, value, entered: Arc::from([]), detached: false }
+        Self { body, value, asked: body, entered: Arc::from([]), detached: false }
     }
 
     /// Another value of the same body, entered the same way.
@@ -49,12 +51,12 @@ impl At {
     /// A value of a callee.
     pub(super) fn inside(&self, call: Site, callee: BodyId, value: ValueId) -> Self {
         let entered = self.entered.iter().copied().chain([(call, callee)]).collect();
-        Self { body: callee, value, entered, detached: self.detached }
+        Self { body: callee, value, entered, ..self.clone() }
     }
 
     /// A value of a body that no call of ours entered.
     fn elsewhere(body: BodyId, value: ValueId) -> Self {
-        Self { body, value, entered: Arc::from([]), detached: true }
+        Self { detached: true, ..Self::here(body, value) }
     }
 
     /// Its body.
@@ -81,23 +83,31 @@ impl At {
             return None;
         }
         let mut at = self.clone();
-        loop {
-            let Some(((site, callee), outer)) = at.entered.split_last() else {
-                return Some(at.value);
-            };
+        while let Some(((site, callee), outer)) = at.entered.split_last() {
             let (site, callee, outer) = (*site, *callee, Arc::from(outer));
-            let value = passed(program, &at, site, callee)?;
-            at = Self { body: site.body, value, entered: outer, detached: false };
+            at = match at.body == callee {
+                true => {
+                    let value = passed(program, &at, site, callee)?;
+                    Self { body: site.body, value, entered: outer, ..at }
+                }
+                // A value that a closure captured is one of a body further out.
+                false => Self { entered: outer, ..at },
+            };
         }
+        if at.body == at.asked {
+            return Some(at.value);
+        }
+        let asked = program.body(at.asked).filter(|asked| asked.parent == Some(at.body))?;
+        asked.body.values.iter().zip(0_u32..).find_map(|(own, index)| match own.kind {
+            ValueKind::Captured(outer) if outer == at.value => Some(ValueId(index)),
+            _ => None,
+        })
     }
 
     /// Its template in the frame of the asking body.
     pub(super) fn template(&self, program: &Program) -> KeyTemplate {
-        let mut template = facts::template(program, self.body, self.value);
-        for (site, callee) in self.entered.iter().rev() {
-            template = facts::into_caller(program, &template, *callee, *site);
-        }
-        template
+        let template = program.template_through(&self.entered, self.body, self.value);
+        if self.detached { program.detached_template(&template, self.body) } else { template }
     }
 
     /// Its text, when constant.
@@ -109,63 +119,12 @@ impl At {
 /// What a call passes for a parameter (or receiver) of the callee.
 fn passed(program: &Program, at: &At, site: Site, callee: BodyId) -> Option<ValueId> {
     let call = program.body(site.body)?.body.call(site.op)?;
-    let (arguments, receiver) = bound(program, callee, call);
+    let (arguments, receiver) = program.bound_arguments(callee, call);
     match at.kind(program) {
         ValueKind::Parameter(index) => arguments.get(*index as usize).copied(),
         ValueKind::Receiver => receiver,
         _ => None,
     }
-}
-
-/// Arguments and receiver as the callee sees them: a method called by path has its receiver first.
-pub(super) fn bound(
-    program: &Program,
-    callee: BodyId,
-    call: &Call,
-) -> (Vec<ValueId>, Option<ValueId>) {
-    let mut arguments: Vec<ValueId> =
-        call.arguments.iter().map(|argument| argument.value).collect();
-    let function = facts::function_of(program, callee);
-    let method = function.is_some_and(|function| function.receiver != Receiver::None);
-    if call.receiver.is_none() && method && !arguments.is_empty() {
-        let receiver = arguments.remove(0);
-        return (arguments, Some(receiver));
-    }
-    (arguments, call.receiver)
-}
-
-/// Whether a variant is the success side of an option or result.
-pub(super) fn is_success(variant: &str) -> bool {
-    matches!(variant, "Some" | "Ok" | SUCCESS)
-}
-
-/// Whether an adapter passes the success payload on unchanged.
-pub(super) fn keeps_success(adapter: Adapter) -> bool {
-    matches!(
-        adapter,
-        Adapter::MapFailure
-            | Adapter::Ok
-            | Adapter::OkOr
-            | Adapter::Unwrap
-            | Adapter::UnwrapOrDefault
-            | Adapter::Filter
-            | Adapter::Reshape
-            | Adapter::Inspect
-    )
-}
-
-/// What a body gives back where nothing fails.
-pub(super) fn returned(body: &Body) -> Vec<ValueId> {
-    let mut values = Vec::new();
-    for block in &body.blocks {
-        if let Terminator::Return { value: Some(value), exit, .. } = &block.end
-            && *exit != Exit::Propagated
-            && !values.contains(value)
-        {
-            values.push(*value);
-        }
-    }
-    values
 }
 
 /// Where a value is made: calls, literals, parameters, fields of unknown values. Joins give all
@@ -265,7 +224,7 @@ fn step(program: &Program, at: &At) -> Vec<At> {
 }
 
 fn elsewhere(program: &Program, body: BodyId) -> Vec<At> {
-    let code = program.body(body).map(|body| returned(&body.body)).unwrap_or_default();
+    let code = program.body(body).map(|body| returned_values(&body.body)).unwrap_or_default();
     code.into_iter().map(|value| At::elsewhere(body, value)).collect()
 }
 
@@ -275,8 +234,7 @@ fn parameter(program: &Program, at: &At) -> Vec<At> {
         return Vec::new();
     }
     let value = passed(program, at, *site, *callee);
-    let outer =
-        At { body: site.body, value: at.value, entered: Arc::from(outer), detached: at.detached };
+    let outer = At { body: site.body, entered: Arc::from(outer), ..at.clone() };
     value.into_iter().map(|value| outer.with(value)).collect()
 }
 
@@ -336,7 +294,8 @@ fn call(program: &Program, at: &At) -> Vec<At> {
             return Vec::new();
         }
         let values = bodies.iter().flat_map(|callee| {
-            let values = program.body(*callee).map(|body| returned(&body.body)).unwrap_or_default();
+            let values =
+                program.body(*callee).map(|body| returned_values(&body.body)).unwrap_or_default();
             values.into_iter().map(|value| at.inside(site, *callee, value)).collect::<Vec<_>>()
         });
         return values.collect();
@@ -348,7 +307,7 @@ fn call(program: &Program, at: &At) -> Vec<At> {
         ValueKind::Closure(index) | ValueKind::Async(index) => {
             let nested = facts::nested(program, at.body, *index);
             let values = nested.and_then(|nested| program.body(nested));
-            let values = values.map(|body| (body.id, returned(&body.body)));
+            let values = values.map(|body| (body.id, returned_values(&body.body)));
             let (body, values) = values.unwrap_or((at.body, Vec::new()));
             values.into_iter().map(|value| At { body, value, ..at.clone() }).collect()
         }

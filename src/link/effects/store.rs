@@ -2,11 +2,12 @@
 
 use super::context::Context;
 use super::facts;
-use super::follow::{At, is_success, keeps_success};
+use super::follow::At;
 use crate::catalog::ApiEffect;
 use crate::ir::effect::{BodyId, Cluster, Store};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::{is_success, keeps_success};
 
 /// How far a handle is followed.
 const MOST_STEPS: usize = 64;

@@ -4,11 +4,12 @@
 use super::chain::{self, Link};
 use super::context::Context;
 use super::facts;
-use super::follow::{At, is_success, presence, returned, sources};
+use super::follow::{At, presence, sources};
 use crate::ir::body::{Callee, Test};
 use crate::ir::effect::Word;
 use crate::ir::value::{Adapter, Literal, ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::{is_success, returned_values};
 use crate::source::Span;
 
 /// How deep lists and options may nest.
@@ -215,7 +216,7 @@ fn mapped(
     match closure.kind(program) {
         ValueKind::Closure(index) => {
             let nested = facts::nested(program, closure.body, *index)?;
-            for value in returned(&program.body(nested)?.body) {
+            for value in returned_values(&program.body(nested)?.body) {
                 let inner = At { body: nested, value, ..closure.clone() };
                 pieces.extend(options(program, &inner, depth + 1)?);
             }

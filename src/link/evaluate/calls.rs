@@ -5,25 +5,6 @@ use crate::ir::body::{Call, Callee, OpId};
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::key::{HoleStep, Origin};
 use crate::ir::value::{Literal, Text, ValueId, ValueKind};
-use crate::link::Program;
-
-/// The arguments and receiver a call binds in a callee: a method called by path
-/// (`Lock::key(&lock)`) passes its receiver as the first argument.
-pub(crate) fn bind(
-    program: &Program,
-    callee: BodyId,
-    call: &Call,
-) -> (Vec<ValueId>, Option<ValueId>) {
-    let mut arguments: Vec<ValueId> =
-        call.arguments.iter().map(|argument| argument.value).collect();
-    let header = program.enclosing_function(callee).and_then(|id| program.function(id));
-    let wants = header.is_some_and(|it| it.receiver != crate::ir::index::Receiver::None);
-    if call.receiver.is_none() && wants && !arguments.is_empty() {
-        let receiver = arguments.remove(0);
-        return (arguments, Some(receiver));
-    }
-    (arguments, call.receiver)
-}
 
 impl Evaluator<'_> {
     /// The texts of a call's result; `None` when nothing is known.
@@ -34,7 +15,7 @@ impl Evaluator<'_> {
         {
             let bodies: Vec<BodyId> =
                 targets.bodies.iter().copied().take(MOST_ALTERNATIVES).collect();
-            return self.workspace_text(frame, call, &bodies);
+            return self.workspace_text(frame, (op, call), &bodies);
         }
         let site = Site { body: frame.body, op };
         if let Some(step) = self.program.digest_step(site) {
@@ -46,13 +27,13 @@ impl Evaluator<'_> {
     fn workspace_text(
         &mut self,
         frame: &Frame<'_>,
-        call: &Call,
+        (op, call): (OpId, &Call),
         bodies: &[BodyId],
     ) -> Option<Vec<Segments>> {
         let mut all: Vec<Segments> = Vec::new();
         for body in bodies {
-            let (arguments, receiver) = bind(self.program, *body, call);
-            let inner = frame.called(*body, receiver, &arguments);
+            let (arguments, receiver) = self.program.bound_arguments(*body, call);
+            let inner = frame.called(*body, Some(op), receiver, &arguments);
             for segments in self.returned_text(&inner)? {
                 if !all.contains(&segments) {
                     all.push(segments);
@@ -164,12 +145,4 @@ fn fill(segment: &Segment, needle: &str, filling: &Segments) -> Segments {
 /// The part of a text between two offsets; nothing when it is empty.
 fn cut(text: &Text, start: usize, end: usize) -> Option<Segment> {
     (start < end).then(|| Segment::Text(text.part(start, end)))
-}
-
-impl Program {
-    /// The arguments, in the callee's order, and the receiver that a call binds in a callee.
-    #[must_use]
-    pub fn bound_arguments(&self, callee: BodyId, call: &Call) -> (Vec<ValueId>, Option<ValueId>) {
-        bind(self, callee, call)
-    }
 }

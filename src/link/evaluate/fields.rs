@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::origin::{number_of, origin_of_field};
+use super::path::{Way, hash};
 use super::{Entry, Evaluator, Frame, Segment, Segments, holes_of};
 use crate::ir::body::{BlockId, Body, Callee, Terminator, Test};
 use crate::ir::effect::BodyId;
@@ -77,32 +79,24 @@ impl Evaluator<'_> {
             ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
                 self.seen_field(frame, *value, name, depth + 1)
             }
-            ValueKind::Receiver => match frame.entered? {
-                Entry::Call { outer, receiver, .. } => {
-                    self.seen_field(outer, receiver?, name, depth + 1)
-                }
-                Entry::Nested { .. } => None,
-            },
-            ValueKind::Parameter(index) => match frame.entered? {
-                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
-                    self.seen_field(outer, *arguments.get(*index as usize)?, name, depth + 1)
-                }
-            },
+            ValueKind::Receiver => {
+                let Entry { outer, receiver, .. } = frame.entered?;
+                self.seen_field(outer, receiver?, name, depth + 1)
+            }
+            ValueKind::Parameter(index) => {
+                let Entry { outer, arguments, .. } = frame.entered?;
+                self.seen_field(outer, *arguments.get(*index as usize)?, name, depth + 1)
+            }
             ValueKind::Captured(value) => {
                 let parent = self.program.body(frame.body)?.parent?;
-                match frame.entered {
-                    Some(Entry::Nested { outer, .. }) if outer.body == parent => {
-                        self.seen_field(outer, *value, name, depth + 1)
-                    }
-                    _ => self.seen_field(&Frame::root(parent), *value, name, depth + 1),
-                }
+                self.seen_field(&frame.around(parent), *value, name, depth + 1)
             }
             ValueKind::Result(op) => {
                 let call = body.call(*op)?;
                 let targets = self.program.targets(frame.body, *op)?;
                 let [callee] = targets.bodies.as_slice() else { return None };
-                let (arguments, receiver) = super::calls::bind(self.program, *callee, call);
-                let inner = frame.called(*callee, receiver, &arguments);
+                let (arguments, receiver) = self.program.bound_arguments(*callee, call);
+                let inner = frame.called(*callee, Some(*op), receiver, &arguments);
                 if inner.depth > super::MOST_FRAMES {
                     return None;
                 }
@@ -129,7 +123,7 @@ impl Evaluator<'_> {
         }
         let mut agreed: Option<(String, Segments)> = None;
         for (body, value) in makers {
-            let inner = Frame { depth: frame.depth + 1, ..Frame::root(*body) };
+            let inner = frame.apart(*body);
             let mut texts = self.seen_field(&inner, *value, name, 0)?;
             let segments = if texts.len() == 1 { texts.remove(0) } else { return None };
             let skeleton = super::into_template(segments.clone()).skeleton();
@@ -142,20 +136,26 @@ impl Evaluator<'_> {
         let (_, segments) = agreed?;
         let literal = segments.iter().any(|segment| matches!(segment, Segment::Text(_)));
         let path = self.path_of(frame, base);
+        let of = path.as_ref().map_or_else(|| number_of(frame, base), |way| hash(&way.shown()));
+        let way = path.unwrap_or_else(|| Way::parse("?").apart(number_of(frame, base)));
         let mut all = vec![segments];
         for (number, hole) in holes_of(&mut all).enumerate() {
-            let field = format!("{}.{name}", path.as_deref().unwrap_or("?"));
-            if !matches!(hole.origin, Origin::Random(_) | Origin::Clock | Origin::Constant(_)) {
-                hole.origin =
-                    Origin::Field(if literal { format!("{field}/{number}") } else { field });
-            }
+            hole.origin = match &hole.origin {
+                Origin::Constant(_) => continue,
+                Origin::Random(..) | Origin::Clock(_) => origin_of_field(&hole.origin, of),
+                _ => {
+                    let step =
+                        if literal { format!(".{name}/{number}") } else { format!(".{name}") };
+                    Origin::Field(way.clone().then(&step).shown())
+                }
+            };
         }
         // A field that is just a parameter of the constructor is better named by its own path.
         let telling = literal
             || all.iter().flatten().any(|segment| match segment {
                 Segment::Hole(hole) => {
                     !hole.steps.is_empty()
-                        || matches!(hole.origin, Origin::Random(_) | Origin::Clock)
+                        || matches!(hole.origin, Origin::Random(..) | Origin::Clock(_))
                 }
                 Segment::Text(_) => true,
             });
@@ -202,7 +202,7 @@ impl Evaluator<'_> {
         let (body, writer) = self.program.display_method(ty)?;
         let variant = self.variant_of(frame, value);
         let written = self.written_value(body, writer, variant.as_deref())?;
-        let inner = frame.called(body, Some(value), &[]);
+        let inner = frame.called(body, None, Some(value), &[]);
         Some(self.text(&inner, written))
     }
 

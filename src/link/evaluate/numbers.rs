@@ -100,8 +100,9 @@ impl Evaluator<'_> {
         let call = body_around.call(op).filter(|_| called);
         match call {
             Some(call) => {
-                let (arguments, receiver) = super::calls::bind(self.program, callee, call);
-                self.entered(deeper, &frame.called(callee, receiver, &arguments), (body, value))
+                let (arguments, receiver) = self.program.bound_arguments(callee, call);
+                let inner = frame.called(callee, Some(op), receiver, &arguments);
+                self.entered(deeper, &inner, (body, value))
             }
             None => self.entered(deeper, &frame.nested(callee, &[]), (body, value)),
         }
@@ -142,25 +143,22 @@ impl Evaluator<'_> {
             ValueKind::Path(path) => match self.program.resolve(frame.body, path) {
                 Named::Constant(id) => {
                     let body = self.program.constant_body(id)?;
-                    let inner = Frame { depth: frame.depth + 1, ..Frame::root(body) };
-                    self.returned_number(&inner, depth)
+                    self.returned_number(&frame.apart(body), depth)
                 }
                 _ => None,
             },
-            ValueKind::Parameter(index) => match frame.entered? {
-                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
-                    self.number(outer, *arguments.get(*index as usize)?, depth + 1)
-                }
-            },
-            ValueKind::ScriptArgument(number) => match frame.entered? {
-                Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments } => {
-                    let index = number.and_then(|number| number.checked_sub(1))? as usize;
-                    self.number(outer, *arguments.get(index)?, depth + 1)
-                }
-            },
+            ValueKind::Parameter(index) => {
+                let Entry { outer, arguments, .. } = frame.entered?;
+                self.number(outer, *arguments.get(*index as usize)?, depth + 1)
+            }
+            ValueKind::ScriptArgument(number) => {
+                let Entry { outer, arguments, .. } = frame.entered?;
+                let index = number.and_then(|number| number.checked_sub(1))? as usize;
+                self.number(outer, *arguments.get(index)?, depth + 1)
+            }
             ValueKind::Captured(outer) => {
                 let parent = self.program.body(frame.body)?.parent?;
-                self.number(&Frame::root(parent), *outer, depth + 1)
+                self.number(&frame.around(parent), *outer, depth + 1)
             }
             ValueKind::Field { .. } => self.field_number(frame, value, depth),
             ValueKind::Result(op) => self.called_number(frame, *op, depth),
@@ -174,7 +172,7 @@ impl Evaluator<'_> {
         let ty = super::workspace_type(&self.program.type_of(frame.body, *base))?;
         let mut agreed = None;
         for (body, built) in self.program.constructors(ty) {
-            let inner = Frame { depth: frame.depth + 1, ..Frame::root(*body) };
+            let inner = frame.apart(*body);
             let ValueKind::Aggregate { fields, .. } = self.body_of(&inner)?.kind(*built) else {
                 return None;
             };
@@ -214,8 +212,8 @@ impl Evaluator<'_> {
         }
         let targets = self.program.targets(frame.body, op)?;
         let [callee] = targets.bodies.as_slice() else { return None };
-        let (arguments, receiver) = super::calls::bind(self.program, *callee, call);
-        self.returned_number(&frame.called(*callee, receiver, &arguments), depth)
+        let (arguments, receiver) = self.program.bound_arguments(*callee, call);
+        self.returned_number(&frame.called(*callee, Some(op), receiver, &arguments), depth)
     }
 }
 

@@ -1,31 +1,29 @@
 //! Where a value that is not known comes from: the hole's origin, label and place.
 
-use super::{Entry, Evaluator, Frame};
+use super::frame::{Entry, Frame};
+use super::path::Way;
+use super::{Evaluator, frame};
 use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, Site};
-use crate::ir::key::{Hole, HoleStep, Origin};
+use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
 use crate::ir::value::{Conversion, ValueId, ValueKind};
 use crate::link::Program;
-
-/// How a field path names the receiver. Parameters are `#0`, `#1`, …
-pub(crate) const RECEIVER: &str = "self";
+use crate::link::names::{Named, Namespace};
 
 /// How long a label may be, in characters.
 const LONGEST_LABEL: usize = 48;
 
 impl Evaluator<'_> {
     /// The hole that stands for a value of which no text is known.
-    pub(crate) fn unknown(&self, frame: &Frame<'_>, value: ValueId) -> Hole {
-        let steps = self.steps_of(frame, value);
-        let origin = self.origin_of(frame, value);
+    pub(crate) fn unknown(&mut self, frame: &Frame<'_>, value: ValueId) -> Hole {
         let program = self.program;
         let place = program.body(frame.body).and_then(|body| body.body.value(value));
         let span = place.map_or_else(|| program.start_of(frame.body), |value| value.span);
         let ty = place.and_then(|value| value.ty.clone()).or_else(|| self.declared(frame, value));
         Hole {
             label: self.label(frame, value),
-            origin,
-            steps,
+            origin: self.origin_of(frame, value),
+            steps: self.steps_of(frame, value),
             ty,
             span,
             place: None,
@@ -44,122 +42,68 @@ impl Evaluator<'_> {
         function.parameters.get(*index as usize).map(|parameter| parameter.ty.clone())
     }
 
-    fn steps_of(&self, frame: &Frame<'_>, value: ValueId) -> Vec<HoleStep> {
+    fn steps_of(&self, frame: &Frame<'_>, mut value: ValueId) -> Vec<HoleStep> {
         let Some(body) = self.body_of(frame) else { return Vec::new() };
-        match body.kind(value) {
-            ValueKind::Converted { value, conversion: Conversion::Shaped } => {
-                let mut steps = self.steps_of(frame, *value);
+        let mut steps = Vec::new();
+        for _ in 0..super::MOST_STEPS {
+            let ValueKind::Converted { value: inner, conversion } = body.kind(value) else { break };
+            if *conversion == Conversion::Shaped {
                 steps.push(HoleStep::Shape);
-                steps
             }
-            ValueKind::Converted { value, .. } => self.steps_of(frame, *value),
-            _ => Vec::new(),
+            value = *inner;
         }
+        steps
     }
 
-    fn origin_of(&self, frame: &Frame<'_>, value: ValueId) -> Origin {
-        let Some(body) = self.body_of(frame) else { return unknown_at(frame.body, value) };
-        match body.kind(value) {
-            ValueKind::Parameter(index) if frame.entered.is_none() && body.parent.is_none() => {
+    /// The value behind conversions, awaits and captures, and the frame it is a value of.
+    fn bare<'f>(&self, frame: &Frame<'f>, value: ValueId) -> (Frame<'f>, ValueId) {
+        let (mut frame, mut value) = (*frame, value);
+        for _ in 0..super::MOST_STEPS {
+            let Some(own) = self.program.body(frame.body) else { break };
+            match own.body.kind(value) {
+                ValueKind::Converted { value: inner, .. } | ValueKind::Awaited(inner) => {
+                    value = *inner;
+                }
+                ValueKind::Captured(outer) => match own.parent {
+                    Some(parent) => (frame, value) = (frame.around(parent), *outer),
+                    None => break,
+                },
+                _ => break,
+            }
+        }
+        (frame, value)
+    }
+
+    fn origin_of(&mut self, frame: &Frame<'_>, value: ValueId) -> Origin {
+        let program = self.program;
+        let (inner, bare) = self.bare(frame, value);
+        let Some(own) = program.body(inner.body) else { return unknown_at(&inner, bare) };
+        match own.body.kind(bare) {
+            ValueKind::Parameter(index) if inner.entered.is_none() && own.parent.is_none() => {
                 return Origin::Parameter(*index);
             }
             ValueKind::ScriptKey(Some(index)) => return Origin::ScriptKey(*index),
             ValueKind::ScriptArgument(Some(index)) => return Origin::ScriptArgument(*index),
-            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => {
-                return self.origin_of(frame, *value);
-            }
-            ValueKind::Captured(outer) => {
-                if let Some(parent) = self.program.body(frame.body).and_then(|body| body.parent) {
-                    return self.origin_of(&Frame::root(parent), *outer);
-                }
-            }
-            ValueKind::Path(path) => return Origin::Constant(path.to_string()),
+            ValueKind::Path(path) => return Origin::Constant(program.constant_name(&inner, path)),
             ValueKind::Result(op) => {
-                let site = Site { body: frame.body, op: *op };
-                return self.called_origin(frame, value, site);
+                let site = Site { body: inner.body, op: *op };
+                if let Some(origin) = program.value_source(site) {
+                    return numbered(&origin, |number| inner.number(number));
+                }
             }
             _ => {}
         }
-        self.path_of(frame, value).map_or_else(|| unknown_at(frame.body, value), Origin::Field)
-    }
-
-    fn called_origin(&self, frame: &Frame<'_>, value: ValueId, site: Site) -> Origin {
-        if let Some(origin) = self.program.value_source(site) {
-            return origin;
-        }
-        self.path_of(frame, value).map_or_else(|| unknown_at(frame.body, value), Origin::Field)
-    }
-
-    /// The canonical field path of a value: `self.name`, `#0.email`, `#1.id()`; a bare parameter is
-    /// `#n`. `None` when it does not start at a parameter or the receiver of the root frame.
-    pub(crate) fn path_of(&self, frame: &Frame<'_>, value: ValueId) -> Option<String> {
-        self.path_within(frame, value, 0)
-    }
-
-    fn path_within(&self, frame: &Frame<'_>, value: ValueId, depth: usize) -> Option<String> {
-        if depth > 32 {
-            return None;
-        }
-        let body = self.body_of(frame)?;
-        let inner = |value: ValueId| self.path_within(frame, value, depth + 1);
-        match body.kind(value) {
-            ValueKind::Receiver => match frame.entered {
-                Some(Entry::Call { outer, receiver: Some(receiver), .. }) => {
-                    self.path_within(outer, receiver, depth + 1)
-                }
-                _ => Some(RECEIVER.to_owned()),
-            },
-            ValueKind::Parameter(index) => match frame.entered {
-                Some(Entry::Call { outer, arguments, .. } | Entry::Nested { outer, arguments }) => {
-                    match arguments.get(*index as usize) {
-                        Some(value) => self.path_within(outer, *value, depth + 1),
-                        None => {
-                            Some(format!("|{}", body.value(value)?.name.as_deref().unwrap_or("it")))
-                        }
-                    }
-                }
-                None if body.parent.is_none() => Some(format!("#{index}")),
-                None => body.value(value)?.name.as_ref().map(|name| format!("|{name}")),
-            },
-            ValueKind::Field { base, name } => Some(format!("{}.{name}", inner(*base)?)),
-            ValueKind::Payload { of, field, variant } => match super::is_success(variant) {
-                true => inner(*of),
-                false => Some(format!("{}.{variant}.{field}", inner(*of)?)),
-            },
-            ValueKind::Element { base, .. } => Some(format!("{}[]", inner(*base)?)),
-            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => inner(*value),
-            ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
-                inner(*value)
-            }
-            ValueKind::Captured(outer) => {
-                let parent = self.program.body(frame.body)?.parent?;
-                self.path_within(&Frame::root(parent), *outer, depth + 1)
-            }
-            ValueKind::Result(op) => {
-                let call = body.call(*op)?;
-                let name = call.callee.name()?;
-                let quiet = call.arguments.is_empty() && self.program.effect_free(frame.body, *op);
-                let base = call.receiver.filter(|_| quiet)?;
-                Some(format!("{}.{name}()", inner(base)?))
-            }
-            _ => None,
-        }
+        let way = self.path_of(frame, value);
+        way.map_or_else(|| unknown_at(&inner, bare), |way| Origin::Field(way.shown()))
     }
 
     /// How a person would name the value: its source text on one line, or its variable.
     pub(crate) fn label(&self, frame: &Frame<'_>, value: ValueId) -> String {
-        let Some(body) = self.body_of(frame) else { return "?".to_owned() };
+        let (frame, value) = self.bare(frame, value);
+        let Some(body) = self.body_of(&frame) else { return "?".to_owned() };
         match body.kind(value) {
             ValueKind::ScriptKey(Some(index)) => return format!("KEYS[{index}]"),
             ValueKind::ScriptArgument(Some(index)) => return format!("ARGV[{index}]"),
-            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => {
-                return self.label(frame, *value);
-            }
-            ValueKind::Captured(outer) => {
-                if let Some(parent) = self.program.body(frame.body).and_then(|body| body.parent) {
-                    return self.label(&Frame::root(parent), *outer);
-                }
-            }
             _ => {}
         }
         let Some(value) = body.value(value) else { return "?".to_owned() };
@@ -178,8 +122,34 @@ impl Evaluator<'_> {
 }
 
 /// An origin that equals no other value's.
-pub(crate) fn unknown_at(body: BodyId, value: ValueId) -> Origin {
-    Origin::Unknown((u64::from(body.0) << 32) | u64::from(value.0))
+fn unknown_at(frame: &Frame<'_>, value: ValueId) -> Origin {
+    Origin::Unknown(number_of(frame, value))
+}
+
+/// The number of a value, told apart by the calls that lead to it.
+pub(super) fn number_of(frame: &Frame<'_>, value: ValueId) -> u64 {
+    frame.number((u64::from(frame.body.0) << 32) | u64::from(value.0))
+}
+
+/// An origin with another number, if it has one.
+fn numbered(origin: &Origin, number: impl Fn(u64) -> u64) -> Origin {
+    match origin {
+        Origin::Reply(own) => Origin::Reply(number(*own)),
+        Origin::Unknown(own) => Origin::Unknown(number(*own)),
+        Origin::Random(secure, own) => Origin::Random(*secure, number(*own)),
+        Origin::Clock(own) => Origin::Clock(number(*own)),
+        other => other.clone(),
+    }
+}
+
+/// What a callee's origin is to one call of it, parameters and receiver aside.
+pub(super) fn origin_through(origin: &Origin, call: Site) -> Origin {
+    numbered(origin, |number| frame::seen_through(number, call))
+}
+
+/// What a constructor sets, as a field of one value: that of another value is another.
+pub(super) fn origin_of_field(origin: &Origin, of: u64) -> Origin {
+    numbered(origin, |number| frame::mixed(number, of))
 }
 
 impl Program {
@@ -189,8 +159,37 @@ impl Program {
         crate::source::Span::new(file, 0, 0)
     }
 
-    /// Whether a call is not known to be an effect: an accessor by all that is seen.
-    fn effect_free(&self, body: BodyId, op: crate::ir::body::OpId) -> bool {
-        self.targets(body, op).is_none_or(|targets| targets.apis.is_empty())
+    /// The name of a constant whose text is not known, the same wherever it is written.
+    fn constant_name(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> String {
+        let scope = self.scope_of(frame.body);
+        match self.names.resolve(scope, path, Namespace::Value).0 {
+            Named::External(full) => full.to_string(),
+            Named::Constant(id) => format!("{path} {}.{}", id.file.0, id.index),
+            _ => path.to_string(),
+        }
     }
+
+    /// A template of a body that no call in sight enters: its parameters are nobody's here.
+    pub(crate) fn detached_template(&self, template: &KeyTemplate, body: BodyId) -> KeyTemplate {
+        let apart = |hole: &Hole| match &hole.origin {
+            Origin::Parameter(index) => {
+                Origin::Unknown(frame::mixed(u64::from(body.0) + 1, u64::from(*index) + 1))
+            }
+            Origin::Field(path) => {
+                let way = Way::parse(path);
+                Origin::Field(way.apart(u64::from(body.0) + 1).shown())
+            }
+            other => other.clone(),
+        };
+        KeyTemplate::new(template.parts.iter().map(|part| match part {
+            KeyPart::Text(_) => part.clone(),
+            KeyPart::Hole(hole) => KeyPart::Hole(Hole { origin: apart(hole), ..hole.clone() }),
+        }))
+    }
+}
+
+/// The entry of a frame's parameter, when it was passed.
+pub(super) fn passed<'f>(frame: &Frame<'f>, index: u32) -> Option<(&'f Frame<'f>, ValueId)> {
+    let Entry { outer, arguments, .. } = frame.entered?;
+    Some((outer, arguments.get(index as usize).copied()?))
 }

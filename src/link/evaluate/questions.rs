@@ -1,9 +1,11 @@
 //! The questions that others ask of values: templates, texts, what a caller makes of them, and what
 //! a value really is.
 
+use super::frame::seen_through;
+use super::origin::{number_of, origin_through};
+use super::path::{RECEIVER, Way};
 use super::{
-    Evaluator, Frame, MOST_STEPS, Segment, Segments, calls, into_template, is_success,
-    keeps_success, origin,
+    Evaluator, Frame, MOST_STEPS, Segment, Segments, into_template, is_success, keeps_success,
 };
 use crate::ir::effect::{BodyId, Site};
 use crate::ir::key::{Hole, KeyPart, KeyTemplate, Origin};
@@ -19,7 +21,7 @@ impl Program {
         match all.len() {
             1 => all.remove(0),
             _ => {
-                let evaluator = Evaluator::new(self);
+                let mut evaluator = Evaluator::new(self);
                 KeyTemplate::new([KeyPart::Hole(evaluator.unknown(&Frame::root(body), value))])
             }
         }
@@ -47,12 +49,37 @@ impl Program {
         alternatives.into_iter().filter_map(flatten).collect()
     }
 
-    /// Seen from the caller: the callee's parameters replaced by what the call passes.
+    /// The template of a value of a body that calls entered, in the frame of the outermost.
+    pub(crate) fn template_through(
+        &self,
+        entered: &[(Site, BodyId)],
+        body: BodyId,
+        value: ValueId,
+    ) -> KeyTemplate {
+        let root = Frame::root(entered.first().map_or(body, |(site, _)| site.body));
+        through(self, &root, entered, &|frame| {
+            let frame = if frame.body == body { *frame } else { frame.around(body) };
+            let mut evaluator = Evaluator::new(self);
+            let mut all = evaluator.text(&frame, value);
+            match all.len() {
+                1 => into_template(all.remove(0)),
+                _ => KeyTemplate::new([KeyPart::Hole(evaluator.unknown(&frame, value))]),
+            }
+        })
+    }
+
+    /// Seen from the caller: the callee's parameters replaced by what the call passes, and what the
+    /// callee made told apart from what another call of it makes.
     #[must_use]
     pub fn into_caller(&self, template: &KeyTemplate, callee: BodyId, call: Site) -> KeyTemplate {
         let Some(caller) = self.body(call.body) else { return template.clone() };
         let Some(written) = caller.body.call(call.op) else { return template.clone() };
-        let (arguments, receiver) = calls::bind(self, callee, written);
+        // A closure's template names the parameters of the function around it.
+        let closure = self.body(callee).is_some_and(|own| own.parent.is_some());
+        let (arguments, receiver) = match closure {
+            true => (Vec::new(), None),
+            false => self.bound_arguments(callee, written),
+        };
         let parts = template.parts.iter().flat_map(|part| match part {
             KeyPart::Text(_) => vec![part.clone()],
             KeyPart::Hole(hole) => self.hole_in_caller(hole, call, &arguments, receiver),
@@ -80,23 +107,33 @@ impl Program {
             }
             return parts;
         }
-        let Origin::Field(path) = &hole.origin else { return vec![KeyPart::Hole(hole.clone())] };
-        let renamed = rebase(path, |root| match root {
-            origin::RECEIVER => receiver.map(|value| self.label_in(call.body, value)),
-            root => {
-                let index: usize = root.strip_prefix('#')?.parse().ok()?;
-                arguments.get(index).map(|value| self.label_in(call.body, *value))
+        let origin = match &hole.origin {
+            Origin::Field(path) => {
+                let way = Way::parse(path);
+                let value = match way.split().0 {
+                    RECEIVER => receiver,
+                    root => root
+                        .strip_prefix('#')
+                        .and_then(|index| arguments.get(index.parse::<usize>().ok()?).copied()),
+                };
+                Origin::Field(self.way_in_caller(&way, call, value).shown())
             }
-        });
-        let origin = renamed.map_or_else(|| hole.origin.clone(), Origin::Field);
+            origin => origin_through(origin, call),
+        };
         vec![KeyPart::Hole(Hole { origin, ..hole.clone() })]
     }
 
-    fn label_in(&self, body: BodyId, value: ValueId) -> String {
-        Evaluator::new(self).path_of(&Frame::root(body), value).unwrap_or_else(|| {
-            let text = self.body(body).map(|body| body.body.kind(value));
-            format!("?{body:?}{value:?}{}", if text.is_some() { "" } else { "!" })
-        })
+    /// A callee's path, its root replaced by what the call passes for it.
+    fn way_in_caller(&self, way: &Way, call: Site, root: Option<ValueId>) -> Way {
+        let number = match way.number {
+            0 => 0,
+            number => seen_through(number, call),
+        };
+        let Some(root) = root else { return Way { number, ..way.clone() } };
+        let frame = Frame::root(call.body);
+        let passed = Evaluator::new(self).path_of(&frame, root);
+        let passed = passed.unwrap_or_else(|| Way::parse("?").apart(number_of(&frame, root)));
+        passed.then(way.split().1).apart(number)
     }
 
     /// The value behind conversions, captures, awaits, `?`, success payloads and adapters that
@@ -141,10 +178,18 @@ fn flatten(segments: Segments) -> Option<Text> {
     (literal && !flat.runs.is_empty()).then_some(flat)
 }
 
-/// A field path with its first part replaced.
-fn rebase(path: &str, root: impl FnOnce(&str) -> Option<String>) -> Option<String> {
-    let (first, rest) =
-        path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
-    let root = root(first)?;
-    Some(rest.map_or_else(|| root.clone(), |rest| format!("{root}.{rest}")))
+/// Answers in the frame that calls enter one after the other.
+fn through<R>(
+    program: &Program,
+    frame: &Frame<'_>,
+    entered: &[(Site, BodyId)],
+    answer: &dyn Fn(&Frame<'_>) -> R,
+) -> R {
+    let Some(((site, callee), rest)) = entered.split_first() else { return answer(frame) };
+    let around = if frame.body == site.body { *frame } else { frame.around(site.body) };
+    let call = program.body(site.body).and_then(|own| own.body.call(site.op));
+    let (arguments, receiver) =
+        call.map(|call| program.bound_arguments(*callee, call)).unwrap_or_default();
+    let inner = around.called(*callee, Some(site.op), receiver, &arguments);
+    through(program, &inner, rest, answer)
 }

@@ -15,16 +15,15 @@ impl Program {
     /// reply of a server or database.
     pub(super) fn value_source(&self, site: Site) -> Option<Origin> {
         let row = self.row_of(site)?;
+        let number = (u64::from(site.body.0) << 32) | u64::from(site.op.0);
         match row.effect {
-            ApiEffect::RandomToken => Some(Origin::Random(row.csprng.unwrap_or(true))),
-            ApiEffect::WallClock | ApiEffect::MonotonicClock => Some(Origin::Clock),
+            ApiEffect::RandomToken => Some(Origin::Random(row.csprng.unwrap_or(true), number)),
+            ApiEffect::WallClock | ApiEffect::MonotonicClock => Some(Origin::Clock(number)),
             ApiEffect::RedisCommand
             | ApiEffect::ScriptInvoke
             | ApiEffect::SqlExec
             | ApiEffect::SqlRead
-            | ApiEffect::HttpCall => {
-                Some(Origin::Reply((u64::from(site.body.0) << 32) | u64::from(site.op.0)))
-            }
+            | ApiEffect::HttpCall => Some(Origin::Reply(number)),
             _ => None,
         }
     }

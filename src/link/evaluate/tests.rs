@@ -4,8 +4,31 @@ use std::sync::Arc;
 
 use crate::config::Settings;
 use crate::ir::effect::ExpiryUnit;
+use crate::ir::key::KeyTemplate;
 use crate::link::Program;
 use crate::source::{Language, Tree};
+
+fn program(text: &str) -> Program {
+    let tree = Tree::from_texts(vec![("a.rs".into(), Language::Rust, text.into())]);
+    Program::build(Arc::new(tree), Settings::default())
+}
+
+/// The template of every first argument of calls of `probe`, in order.
+fn keys(program: &Program) -> Vec<KeyTemplate> {
+    let all = program.bodies.iter().flat_map(|own| {
+        let probes = own.body.calls().filter(|(_, _, call)| call.callee.name() == Some("probe"));
+        probes.map(|(_, _, call)| program.template(own.id, call.arguments[0].value))
+    });
+    all.collect()
+}
+
+/// Which of the probed keys are the same text in one run, as pairs of places.
+fn same(text: &str) -> Vec<(usize, usize)> {
+    let keys = keys(&program(text));
+    let pairs =
+        (0..keys.len()).flat_map(|left| (left + 1..keys.len()).map(move |right| (left, right)));
+    pairs.filter(|(left, right)| keys[*left].same_text(&keys[*right])).collect()
+}
 
 /// The templates of every first argument of calls of `probe`, in order.
 fn probed(text: &str) -> Vec<String> {
@@ -102,4 +125,70 @@ fn an_implementation_for_self_ends() {
         "#,
     );
     assert_eq!(found, ["seat:<Seat(seat.0)>"]);
+}
+
+#[test]
+fn closures_in_methods_keep_their_first_argument_and_what_they_capture() {
+    let found = probed(
+        r#"
+        struct Shop { name: String }
+        impl Shop {
+            fn run(&self, order: u64) {
+                let key = |id: u64| format!("{}:order:{id}", self.name);
+                probe(key(order));
+                let inner = || key(7);
+                probe(inner());
+            }
+        }
+        fn named(shop: u64) -> String { let key = |n: u64| format!("shop:{shop}:{n}"); key(3) }
+        fn outer(berth: u64) { probe(named(berth)); }
+        "#,
+    );
+    assert_eq!(found, ["<self.name>:order:<order>", "<self.name>:order:7", "shop:<berth>:3"]);
+}
+
+#[test]
+fn equal_origins_are_equal_values() {
+    let elements = "fn run(ids: &[u64], i: usize) {
+        probe(ids[0]); probe(ids[1]); probe(ids[0]); probe(ids[i]); probe(ids[i]);
+    }";
+    assert_eq!(same(elements), [(0, 2), (3, 4)]);
+    let next = "async fn run(rx: &mut Receiver<u64>, order: &Order) {
+        let one = rx.recv().await; probe(&one); let other = rx.recv().await; probe(&other); probe(&one);
+        probe(order.id()); probe(order.id());
+    }";
+    assert_eq!(same(next), [(0, 2), (3, 4)]);
+    let closures = "fn run(all: Vec<u64>, some: Vec<u64>) {
+        all.iter().for_each(|id| { probe(id); probe(id); });
+        some.iter().for_each(|id| probe(id));
+    }";
+    assert_eq!(same(closures), [(0, 1)]);
+    let random = "fn token() -> String { uuid::Uuid::new_v4().to_string() }
+    fn run() { let one = token(); let two = token(); probe(&one); probe(&two); probe(&one); }";
+    assert_eq!(same(random), [(0, 2)]);
+    let loops = "fn run(ids: Vec<u64>) {
+        for id in &ids { probe(id); probe(id); }
+        for id in &ids { probe(id); }
+    }";
+    assert_eq!(same(loops), [(0, 1)]);
+}
+
+#[test]
+fn what_a_callee_makes_is_told_apart_by_the_call() {
+    let text = "fn open() -> String { let id = ticket(1); probe(&id); format!(\"gate:{id}\") }
+    fn gate(ids: &[u64]) -> u64 { probe(ids[2]); ids[2] }
+    fn run(mine: &[u64]) { let one = open(); let two = open(); gate(mine); }";
+    let program = program(text);
+    let site = |name: &str, nth: usize| crate::link::tests::site(&program, name, nth);
+    let keys = keys(&program);
+    let (first, second) = (site("open", 0), site("open", 1));
+    let callee = program.targets(first.body, first.op).unwrap().bodies[0];
+    let seen = |site| program.into_caller(&keys[0], callee, site);
+    assert!(seen(first).same_text(&seen(first)));
+    assert!(!seen(first).same_text(&seen(second)));
+    let gate = site("gate", 0);
+    let callee = program.targets(gate.body, gate.op).unwrap().bodies[0];
+    let outer = program.into_caller(&keys[1], callee, gate);
+    let origin = outer.holes().next().map(|hole| hole.origin.clone());
+    assert_eq!(origin, Some(crate::ir::key::Origin::Field("#0[2]".into())));
 }

@@ -74,6 +74,30 @@ const LENDING: [&str; 40] = [
     "into_future",
 ];
 
+/// Methods that take the next of something, another one each time.
+const NEXT: [&str; 14] = [
+    "next",
+    "next_back",
+    "pop",
+    "pop_front",
+    "pop_back",
+    "pop_first",
+    "pop_last",
+    "take",
+    "recv",
+    "try_recv",
+    "blocking_recv",
+    "try_next",
+    "next_line",
+    "tick",
+];
+
+/// Whether a method takes the next value from what it is called on.
+#[must_use]
+pub fn takes_next(name: &str) -> bool {
+    NEXT.contains(&name)
+}
+
 /// The value inside a holder (`Mutex<T>`, `LazyLock<T>`, `web::Data<T>`); `None` for other types.
 #[must_use]
 pub fn held(ty: &Ty) -> Option<Ty> {
