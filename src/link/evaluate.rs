@@ -312,7 +312,8 @@ impl<'p> Evaluator<'p> {
         closure: ValueId,
         arguments: &[ValueId],
     ) -> Option<Vec<Segments>> {
-        match self.body_of(frame)?.kind(closure) {
+        let body = self.body_of(frame)?;
+        match body.kind(body.peel(closure)) {
             ValueKind::Closure(index) | ValueKind::Async(index) => {
                 let nested = self.program.nested(frame.body, *index)?;
                 let inner = frame.nested(nested, arguments);
@@ -326,7 +327,6 @@ impl<'p> Evaluator<'p> {
                 // `map(String::from)`, `map(ToString::to_string)`: a conversion.
                 _ => arguments.first().map(|value| self.text(frame, *value)),
             },
-            ValueKind::Converted { value, .. } => self.closure_text(frame, *value, arguments),
             _ => None,
         }
     }

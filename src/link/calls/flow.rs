@@ -1,6 +1,7 @@
 //! Where closures, functions and futures flow: through variables, wrappers, returned values and
 //! parameters, to the place that calls or awaits them.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::passed::WRAPPING;
@@ -12,6 +13,9 @@ use crate::link::names::{Named, Namespace};
 
 /// How many steps a value is followed inside one body and the bodies it calls.
 const STEPS: usize = 6;
+
+/// How many values one question looks at.
+const MOST_VALUES: u32 = 2_000;
 
 /// Something that runs when it is called (`future` false) or awaited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,12 +49,14 @@ impl Sources {
 pub(super) struct Flow<'p> {
     program: &'p Program,
     held: BTreeMap<Parameter, BTreeSet<Source>>,
+    /// How many values the question at hand has looked at.
+    seen: Cell<u32>,
 }
 
 impl<'p> Flow<'p> {
     /// Follows what all calls give for parameters until nothing new is found.
     pub(super) fn build(program: &'p Program) -> Self {
-        let mut flow = Self { program, held: BTreeMap::new() };
+        let mut flow = Self { program, held: BTreeMap::new(), seen: Cell::new(0) };
         let mut onward: BTreeMap<Parameter, BTreeSet<Parameter>> = BTreeMap::new();
         let mut open: Vec<(Parameter, Source)> = Vec::new();
         for own in &program.bodies {
@@ -80,6 +86,7 @@ impl<'p> Flow<'p> {
             return all;
         }
         for (at, argument) in (0_u32..).zip(&call.arguments) {
+            self.seen.set(0);
             let sources = self.sources(body, argument.value, true, STEPS);
             if sources.direct.is_empty() && sources.parameters.is_empty() {
                 continue;
@@ -108,6 +115,7 @@ impl<'p> Flow<'p> {
     }
 
     fn bodies(&self, body: BodyId, value: ValueId, future: bool) -> Vec<BodyId> {
+        self.seen.set(0);
         let sources = self.sources(body, value, false, STEPS);
         let mut all = sources.direct;
         for parameter in &sources.parameters {
@@ -127,7 +135,10 @@ impl<'p> Flow<'p> {
     /// What a value may be; `given` says that it leaves the body as an argument.
     fn sources(&self, body: BodyId, value: ValueId, given: bool, steps: usize) -> Sources {
         let (body, value) = self.program.root_of(body, value);
-        let Some(own) = self.program.body(body) else { return Sources::default() };
+        self.seen.set(self.seen.get() + 1);
+        let Some(own) = self.program.body(body).filter(|_| self.seen.get() <= MOST_VALUES) else {
+            return Sources::default();
+        };
         let nested = |index, future| {
             let body = self.program.nested(body, index);
             body.map_or_else(Sources::default, |body| Sources::of(Source { body, future }))

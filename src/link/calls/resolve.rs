@@ -111,7 +111,7 @@ impl Program {
                 Resolved::functions(functions, resolution, Ty::Unknown)
             }
             Named::Type(id) => Resolved {
-                receiver: self.workspace_type(id, &[], 0),
+                receiver: self.workspace_type(id, &[]),
                 resolution,
                 ..Resolved::unknown()
             },
@@ -152,7 +152,7 @@ impl Program {
             return None;
         };
         let (full, _) =
-            self.workspace_type(id, &[], 0).as_external().map(|(p, a)| (p.clone(), a.len()))?;
+            self.workspace_type(id, &[]).as_external().map(|(p, a)| (p.clone(), a.len()))?;
         Some(full.join(path.last()?))
     }
 

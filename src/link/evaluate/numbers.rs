@@ -1,7 +1,10 @@
 //! Numbers and durations: constants, arithmetic on them, and conversions between units.
 
+use super::sources::DurationUnit;
 use super::{Entry, Evaluator, Frame, returned_values};
+use crate::ir::body::Call;
 use crate::ir::effect::{BodyId, ExpiryUnit, Site};
+use crate::ir::index::TypeRef;
 use crate::ir::value::{Literal, Operator, ValueId, ValueKind};
 use crate::link::Program;
 use crate::link::names::Named;
@@ -9,8 +12,8 @@ use crate::link::names::Named;
 /// A number, or a span of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
-    /// A plain number.
-    Plain(f64),
+    /// A plain number, and whether it is a whole one by its type: then division cuts off.
+    Plain(f64, bool),
     /// A duration, in milliseconds.
     Duration(f64),
 }
@@ -51,8 +54,8 @@ impl Number {
     fn milliseconds(self, unit: ExpiryUnit) -> Option<u64> {
         match (self, unit) {
             (Self::Duration(milliseconds), _) => in_range(milliseconds),
-            (Self::Plain(seconds), ExpiryUnit::Seconds) => in_range(seconds * 1_000.0),
-            (Self::Plain(milliseconds), ExpiryUnit::Milliseconds) => in_range(milliseconds),
+            (Self::Plain(seconds, _), ExpiryUnit::Seconds) => in_range(seconds * 1_000.0),
+            (Self::Plain(milliseconds, _), ExpiryUnit::Milliseconds) => in_range(milliseconds),
             _ => None,
         }
     }
@@ -72,7 +75,7 @@ impl Evaluator<'_> {
         }
         match self.number(frame, value, 0)? {
             #[allow(clippy::cast_possible_truncation)]
-            Number::Plain(number) if number.fract() == 0.0 && number.abs() < 9.0e15 => {
+            Number::Plain(number, _) if number.fract() == 0.0 && number.abs() < 9.0e15 => {
                 Some(number as i128)
             }
             _ => None,
@@ -109,20 +112,27 @@ impl Evaluator<'_> {
     }
 
     fn number(&mut self, frame: &Frame<'_>, value: ValueId, depth: usize) -> Option<Number> {
-        if depth > 40 || frame.depth > super::MOST_FRAMES {
+        self.steps += 1;
+        if depth > 40 || frame.depth > super::MOST_FRAMES || self.steps > super::MOST_STEPS {
             return None;
         }
         let body = self.body_of(frame)?;
         match body.kind(value) {
             #[allow(clippy::cast_precision_loss)]
-            ValueKind::Literal(Literal::Integer(number)) => Some(Number::Plain(*number as f64)),
-            ValueKind::Literal(Literal::Float(number)) => Some(Number::Plain(*number)),
+            ValueKind::Literal(Literal::Integer(number)) => {
+                // Lua has no whole numbers.
+                let whole = !self.program.in_script(frame.body);
+                Some(Number::Plain(*number as f64, whole))
+            }
+            ValueKind::Literal(Literal::Float(number)) => Some(Number::Plain(*number, false)),
             ValueKind::Literal(Literal::Text(text)) => {
-                text.content.trim().parse().ok().map(Number::Plain)
+                text.content.trim().parse().ok().map(|number| Number::Plain(number, false))
             }
-            ValueKind::Converted { value, .. } | ValueKind::Awaited(value) => {
-                self.number(frame, *value, depth + 1)
+            ValueKind::Converted { value: inner, .. } => {
+                let number = self.number(frame, *inner, depth + 1)?;
+                Some(converted(number, body.value(value).and_then(|value| value.ty.as_ref())))
             }
+            ValueKind::Awaited(value) => self.number(frame, *value, depth + 1),
             ValueKind::Adapted { value, adapter, .. } if super::keeps_success(*adapter) => {
                 self.number(frame, *value, depth + 1)
             }
@@ -186,6 +196,39 @@ impl Evaluator<'_> {
         agreed
     }
 
+    /// What a call of a duration's interface gives: a duration of a number, or the number of units
+    /// in a duration.
+    fn duration_number(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &Call,
+        unit: DurationUnit,
+        depth: usize,
+    ) -> Option<Number> {
+        let argument = |index: usize| call.arguments.get(index).map(|argument| argument.value);
+        let of = call.receiver.or_else(|| argument(0))?;
+        match (unit.makes, self.number(frame, of, depth + 1)?) {
+            (true, Number::Plain(amount, _)) => {
+                // `Duration::new(seconds, nanoseconds)`
+                let rest = match unit.nanoseconds {
+                    Some(index) => match self.number(frame, argument(index)?, depth + 1)? {
+                        Number::Plain(nanoseconds, _) => nanoseconds / 1.0e6,
+                        Number::Duration(_) => return None,
+                    },
+                    None => 0.0,
+                };
+                Some(Number::Duration(amount * unit.milliseconds + rest))
+            }
+            (false, Number::Duration(milliseconds)) => {
+                let amount = milliseconds / unit.milliseconds;
+                let name = call.callee.name().unwrap_or_default();
+                let whole = !name.ends_with("_f64") && !name.ends_with("_f32");
+                Some(Number::Plain(if whole { amount.trunc() } else { amount }, whole))
+            }
+            _ => None,
+        }
+    }
+
     fn returned_number(&mut self, frame: &Frame<'_>, depth: usize) -> Option<Number> {
         let values = returned_values(self.body_of(frame)?);
         let [value] = values.as_slice() else { return None };
@@ -201,14 +244,7 @@ impl Evaluator<'_> {
         let call = self.body_of(frame)?.call(op)?;
         let site = Site { body: frame.body, op };
         if let Some(unit) = self.program.duration_unit(site) {
-            let argument = match call.receiver {
-                Some(receiver) => receiver,
-                None => call.arguments.first()?.value,
-            };
-            return match self.number(frame, argument, depth + 1)? {
-                Number::Plain(amount) => Some(Number::Duration(amount * unit)),
-                Number::Duration(milliseconds) => Some(Number::Plain(milliseconds / unit)),
-            };
+            return self.duration_number(frame, call, unit, depth);
         }
         let targets = self.program.targets(frame.body, op)?;
         let [callee] = targets.bodies.as_slice() else { return None };
@@ -217,26 +253,44 @@ impl Evaluator<'_> {
     }
 }
 
+/// The number a text is, or another number's type makes of it.
+fn converted(number: Number, ty: Option<&TypeRef>) -> Number {
+    match (number, ty.and_then(TypeRef::name)) {
+        (Number::Plain(number, _), Some("f32" | "f64")) => Number::Plain(number, false),
+        (Number::Plain(number, false), Some(name)) if is_whole(name) => {
+            Number::Plain(number.trunc(), true)
+        }
+        (number, _) => number,
+    }
+}
+
+/// Whether a primitive type is one of whole numbers.
+fn is_whole(name: &str) -> bool {
+    let bits = name.strip_prefix(['u', 'i']).unwrap_or_default();
+    matches!(bits, "8" | "16" | "32" | "64" | "128" | "size")
+}
+
 fn arithmetic(operator: Operator, left: Number, right: Number) -> Option<Number> {
+    use Operator::{Add, Divide, Multiply, Remainder, Subtract};
     let plain = |left: f64, right: f64| match operator {
-        Operator::Add => Some(left + right),
-        Operator::Subtract => Some(left - right),
-        Operator::Multiply => Some(left * right),
-        Operator::Divide if right != 0.0 => Some(left / right),
-        Operator::Remainder if right != 0.0 => Some(left % right),
+        Add => Some(left + right),
+        Subtract => Some(left - right),
+        Multiply => Some(left * right),
+        Divide if right != 0.0 => Some(left / right),
+        Remainder if right != 0.0 => Some(left % right),
         _ => None,
     };
-    match (left, right) {
-        (Number::Plain(left), Number::Plain(right)) => plain(left, right).map(Number::Plain),
-        (Number::Duration(left), Number::Plain(right))
-        | (Number::Plain(right), Number::Duration(left))
-            if matches!(operator, Operator::Multiply | Operator::Divide) =>
-        {
+    match (left, operator, right) {
+        (Number::Plain(left, one), _, Number::Plain(right, other)) => {
+            let whole = one && other;
+            let number = plain(left, right)?;
+            Some(Number::Plain(if whole { number.trunc() } else { number }, whole))
+        }
+        (Number::Duration(left), Multiply | Divide, Number::Plain(right, _))
+        | (Number::Plain(right, _), Multiply, Number::Duration(left)) => {
             plain(left, right).map(Number::Duration)
         }
-        (Number::Duration(left), Number::Duration(right))
-            if matches!(operator, Operator::Add | Operator::Subtract) =>
-        {
+        (Number::Duration(left), Add | Subtract, Number::Duration(right)) => {
             plain(left, right).map(Number::Duration)
         }
         _ => None,

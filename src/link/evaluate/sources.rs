@@ -1,6 +1,6 @@
 //! What the catalog says of a call whose result is a value: random, clock, digest, duration, reply.
 
-use crate::catalog::{Api, ApiEffect, TimeUnit};
+use crate::catalog::{Api, ApiEffect};
 use crate::ir::effect::Site;
 use crate::ir::key::{HoleStep, Origin};
 use crate::link::Program;
@@ -40,20 +40,24 @@ impl Program {
         }
     }
 
-    /// How many milliseconds one unit is, when a call makes a duration of a number or a number of
-    /// a duration.
-    pub(super) fn duration_unit(&self, site: Site) -> Option<f64> {
+    /// What a call does that makes a duration of a number or a number of a duration.
+    pub(super) fn duration_unit(&self, site: Site) -> Option<DurationUnit> {
         let row = self.row_of(site)?;
         let unit = row.unit.filter(|_| row.effect == ApiEffect::Duration)?;
-        Some(match unit {
-            TimeUnit::Nanoseconds => 1.0e-6,
-            TimeUnit::Microseconds => 1.0e-3,
-            TimeUnit::Milliseconds => 1.0,
-            TimeUnit::Seconds => 1_000.0,
-            TimeUnit::Minutes => 60_000.0,
-            TimeUnit::Hours => 3_600_000.0,
-            TimeUnit::Days => 86_400_000.0,
-            _ => return None,
-        })
+        #[allow(clippy::cast_precision_loss)]
+        let milliseconds = unit.nanoseconds()? as f64 / 1.0e6;
+        let makes = row.place("duration").is_none();
+        Some(DurationUnit { milliseconds, makes, nanoseconds: row.argument("nanos") })
     }
+}
+
+/// A call of a duration's interface.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DurationUnit {
+    /// How many milliseconds one unit is.
+    pub(super) milliseconds: f64,
+    /// Whether it makes a duration; else it counts the units of one.
+    pub(super) makes: bool,
+    /// Which argument is nanoseconds more.
+    pub(super) nanoseconds: Option<usize>,
 }

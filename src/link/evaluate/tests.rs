@@ -92,39 +92,60 @@ fn fields_of_constructors_and_display() {
     assert_eq!(found, ["lock:shop:<shop>", "<self.token>", "cache:page:<number>"]);
 }
 
-#[test]
-fn durations_have_units() {
-    let text = r#"
-        use std::time::Duration;
-        const LEASE: Duration = Duration::from_secs(30);
-        const HALF: u64 = 5 * 1_000;
-        fn run() { probe(LEASE.as_millis() as u64); probe(LEASE); probe(HALF); }
-    "#;
-    let tree = Tree::from_texts(vec![("a.rs".into(), Language::Rust, text.into())]);
-    let program = Program::build(Arc::new(tree), Settings::default());
-    let mut all = Vec::new();
-    for body in &program.bodies {
-        for (_, _, call) in body.body.calls() {
-            if call.callee.name() == Some("probe") {
-                let value = call.arguments[0].value;
-                all.push(program.milliseconds(body.id, value, ExpiryUnit::Milliseconds));
-            }
-        }
-    }
-    assert_eq!(all, [Some(30_000), Some(30_000), Some(5_000)]);
+/// The milliseconds that the first arguments of `probe` mean where milliseconds are wanted.
+fn milliseconds(text: &str) -> Vec<Option<u64>> {
+    let program = &program(text);
+    let all = program.bodies.iter().flat_map(|own| {
+        let probes = own.body.calls().filter(|(_, _, call)| call.callee.name() == Some("probe"));
+        probes.map(|(_, _, call)| {
+            let value = call.arguments[0].value;
+            program.milliseconds(own.id, value, ExpiryUnit::Milliseconds)
+        })
+    });
+    all.collect()
 }
 
 #[test]
-fn an_implementation_for_self_ends() {
-    let found = probed(
-        r#"
-        struct Seat(u64);
-        trait Shown { fn fmt(&self) -> String; }
-        impl Display for Self { fn fmt(&self) -> String { String::new() } }
-        fn run(seat: Seat) { probe(format!("seat:{}", Seat(seat.0))); }
-        "#,
+fn durations_have_units() {
+    let found = milliseconds(
+        "use std::time::Duration;
+        const LEASE: Duration = Duration::from_secs(30);
+        const HALF: u64 = 5 * 1_000;
+        fn run() { probe(LEASE.as_millis() as u64); probe(LEASE); probe(HALF); }",
     );
-    assert_eq!(found, ["seat:<Seat(seat.0)>"]);
+    assert_eq!(found, [Some(30_000), Some(30_000), Some(5_000)]);
+}
+
+#[test]
+fn whole_numbers_are_cut_off() {
+    let found = milliseconds(
+        "use std::time::Duration;
+        fn run() {
+            probe(Duration::from_millis(500).as_secs());
+            probe(Duration::from_millis(500).as_secs_f64() * 1000.0);
+            probe(7 / 2);
+            probe(7.0 / 2.0 * 2.0);
+            probe((7 as f64 / 2.0) as u64);
+            probe(Duration::new(2, 5_000_000));
+            probe(chrono::Duration::weeks(1));
+            probe(Duration::from_millis(2_500).subsec_millis());
+            probe(2 * Duration::from_millis(30));
+            probe(90 / Duration::from_millis(30));
+        }",
+    );
+    let expected =
+        [0, 500, 3, 7, 3, 2_005, 604_800_000].map(Some).into_iter().chain([None, Some(60), None]);
+    assert_eq!(found, expected.collect::<Vec<_>>());
+}
+
+#[test]
+fn sums_of_sums_end() {
+    let mut text = "fn run() { let a0 = 1;".to_owned();
+    for step in 1..60 {
+        text.push_str(&format!(" let a{step} = a{} + a{};", step - 1, step - 1));
+    }
+    text.push_str(" probe(a38); probe(a59); }");
+    assert_eq!(milliseconds(&text), [None, None]);
 }
 
 #[test]

@@ -9,6 +9,9 @@ use crate::ir::index::{Path, TypeRef};
 /// Longest chain of imports, aliases and globs that is followed.
 const DEPTH: u32 = 24;
 
+/// How many paths one lookup follows: an alias that names itself leads on at every step.
+const STEPS: u32 = 500;
+
 /// Names that are there without an import; primitive types among them.
 const PRELUDE: &[&str] = &[
     "Option",
@@ -80,6 +83,8 @@ pub(super) struct Lookup<'a> {
     known: BTreeMap<(NodeId, String, bool), Option<Named>>,
     /// Whether globs are left out: the path of a glob is not looked for behind other globs.
     plain: bool,
+    /// How many paths were followed.
+    steps: u32,
 }
 
 /// See [`Names::resolve`].
@@ -108,7 +113,7 @@ pub(super) fn resolve(
 
 impl<'a> Lookup<'a> {
     fn new(names: &'a Names) -> Self {
-        Self { names, known: BTreeMap::new(), plain: false }
+        Self { names, known: BTreeMap::new(), plain: false, steps: 0 }
     }
 
     /// What the path of a glob of a node means.
@@ -148,7 +153,8 @@ impl<'a> Lookup<'a> {
         space: Namespace,
         depth: u32,
     ) -> (Named, Resolution) {
-        if depth > DEPTH {
+        self.steps += 1;
+        if depth > DEPTH || self.steps > STEPS {
             return (Named::Unknown, Resolution::Unknown);
         }
         let Some(first) = path.first() else { return (Named::Unknown, Resolution::Unknown) };

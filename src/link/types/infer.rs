@@ -204,7 +204,7 @@ impl<'p> Group<'p> {
                 self.program.written_type(scope, &constant.ty, &Substitution::new())
             }
             Named::Function(id) => Ty::Item(id),
-            Named::Type(id) => self.program.workspace_type(id, &[], 0),
+            Named::Type(id) => self.program.workspace_type(id, &[]),
             Named::Variant(id, _) => Ty::Workspace { id, arguments: [].into() },
             Named::External(full) => match full.last() {
                 Some("None") => Ty::standard("Option", Vec::new()),

@@ -76,7 +76,7 @@ impl Group<'_> {
             return self.receiver();
         }
         match self.program.names.resolve(self.scope, path, Namespace::Type).0 {
-            Named::Type(id) => self.program.workspace_type(id, &[], 0),
+            Named::Type(id) => self.program.workspace_type(id, &[]),
             Named::Variant(id, _) => Ty::Workspace { id, arguments: [].into() },
             Named::External(full) => Ty::external(full),
             _ => Ty::Unknown,

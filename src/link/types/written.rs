@@ -1,5 +1,6 @@
 //! Written types to [`Ty`]: paths resolved, aliases expanded, type parameters filled in.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +12,9 @@ use crate::link::{Program, TypeId};
 /// How deep a written type is followed through aliases and arguments.
 const DEPTH: u32 = 12;
 
+/// How many parts of written types one question looks at: an alias of a pair of itself has many.
+const STEPS: u32 = 2_000;
+
 /// Traits that say nothing of what a value is.
 const MARKERS: [&str; 9] =
     ["Send", "Sync", "Sized", "Unpin", "Clone", "Copy", "Debug", "UnwindSafe", "RefUnwindSafe"];
@@ -18,31 +22,50 @@ const MARKERS: [&str; 9] =
 /// What type parameters stand for.
 pub type Substitution = BTreeMap<String, Ty>;
 
+/// How far one question has come.
+#[derive(Clone, Copy)]
+struct Way<'w> {
+    depth: u32,
+    steps: &'w Cell<u32>,
+}
+
+impl Way<'_> {
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+
+    /// Counts a step; whether it was one too many.
+    fn ends(self) -> bool {
+        self.steps.set(self.steps.get() + 1);
+        self.depth > DEPTH || self.steps.get() > STEPS
+    }
+}
+
 impl Program {
     /// A written type in a scope; type parameters that `known` lacks become their bounds.
     #[must_use]
     pub fn written_type(&self, scope: Scope<'_>, ty: &TypeRef, known: &Substitution) -> Ty {
-        self.lower(scope, ty, known, 0)
+        self.lower(scope, ty, known, Way { depth: 0, steps: &Cell::new(0) })
     }
 
-    fn lower(&self, scope: Scope<'_>, ty: &TypeRef, known: &Substitution, depth: u32) -> Ty {
-        if depth > DEPTH {
+    fn lower(&self, scope: Scope<'_>, ty: &TypeRef, known: &Substitution, way: Way<'_>) -> Ty {
+        if way.ends() {
             return Ty::Unknown;
         }
         let all = |list: &[TypeRef]| -> Vec<Ty> {
-            list.iter().map(|ty| self.lower(scope, ty, known, depth + 1)).collect()
+            list.iter().map(|ty| self.lower(scope, ty, known, way.deeper())).collect()
         };
         match ty {
             TypeRef::Unknown => Ty::Unknown,
             TypeRef::Tuple(parts) => Ty::Tuple(all(parts).into()),
-            TypeRef::Slice(of) => Ty::List(Arc::new(self.lower(scope, of, known, depth + 1))),
+            TypeRef::Slice(of) => Ty::List(Arc::new(self.lower(scope, of, known, way.deeper()))),
             TypeRef::Function { parameters, returns } => Ty::Function {
                 parameters: all(parameters).into(),
-                returns: Arc::new(self.lower(scope, returns, known, depth + 1)),
+                returns: Arc::new(self.lower(scope, returns, known, way.deeper())),
             },
-            TypeRef::Bounds(bounds) => self.bounded(scope, bounds, known, depth),
+            TypeRef::Bounds(bounds) => self.bounded(scope, bounds, known, way),
             TypeRef::Named { path, arguments } => {
-                self.named(scope, path, &all(arguments), known, depth)
+                self.named(scope, path, &all(arguments), known, way)
             }
         }
     }
@@ -53,7 +76,7 @@ impl Program {
         path: &Path,
         arguments: &[Ty],
         known: &Substitution,
-        depth: u32,
+        way: Way<'_>,
     ) -> Ty {
         if path.0.len() == 1
             && let Some(ty) = path.first().and_then(|name| known.get(name))
@@ -63,7 +86,9 @@ impl Program {
         if path.0.len() == 1 && path.first() == Some("Self") {
             return match scope.owner {
                 Some(TypeRef::Named { path, .. }) if path.first() == Some("Self") => Ty::Unknown,
-                Some(owner) => self.lower(Scope { owner: None, ..scope }, owner, known, depth + 1),
+                Some(owner) => {
+                    self.lower(Scope { owner: None, ..scope }, owner, known, way.deeper())
+                }
                 None => match self.names.resolve(scope, path, Namespace::Type).0 {
                     Named::Trait(id) => Ty::Bounds(Arc::from([Bound::Workspace(id)])),
                     _ => Ty::Unknown,
@@ -71,7 +96,7 @@ impl Program {
             };
         }
         match self.names.resolve(scope, path, Namespace::Type).0 {
-            Named::Type(id) => self.workspace_type(id, arguments, depth),
+            Named::Type(id) => self.unaliased(id, arguments, way),
             Named::Trait(id) => Ty::Bounds(Arc::from([Bound::Workspace(id)])),
             Named::Generic(name) if path.0.len() == 1 => {
                 let bounds = scope.generics.iter().filter(|(own, _)| *own == name);
@@ -80,7 +105,7 @@ impl Program {
                 // The parameter itself may stand in its own bounds.
                 let generics: Vec<_> =
                     scope.generics.iter().filter(|(own, _)| *own != name).cloned().collect();
-                self.bounded(Scope { generics: &generics, ..scope }, &bounds, known, depth)
+                self.bounded(Scope { generics: &generics, ..scope }, &bounds, known, way)
             }
             Named::External(path) => external(&path, arguments),
             _ => Ty::Unknown,
@@ -88,7 +113,11 @@ impl Program {
     }
 
     /// A type of the workspace, aliases expanded.
-    pub(crate) fn workspace_type(&self, id: TypeId, arguments: &[Ty], depth: u32) -> Ty {
+    pub(crate) fn workspace_type(&self, id: TypeId, arguments: &[Ty]) -> Ty {
+        self.unaliased(id, arguments, Way { depth: 0, steps: &Cell::new(0) })
+    }
+
+    fn unaliased(&self, id: TypeId, arguments: &[Ty], way: Way<'_>) -> Ty {
         let Some(declared) = self.ty(id) else { return Ty::Unknown };
         match &declared.alias {
             Some(alias) => {
@@ -98,7 +127,7 @@ impl Program {
                     of_trait: None,
                     generics: &declared.generics,
                 };
-                self.lower(scope, alias, &filled(declared, arguments), depth + 1)
+                self.lower(scope, alias, &filled(declared, arguments), way.deeper())
             }
             None => Ty::Workspace { id, arguments: arguments.into() },
         }
@@ -110,20 +139,20 @@ impl Program {
         scope: Scope<'_>,
         bounds: &[TypeRef],
         known: &Substitution,
-        depth: u32,
+        way: Way<'_>,
     ) -> Ty {
-        if depth > DEPTH {
+        if way.ends() {
             return Ty::Unknown;
         }
         let mut traits = Vec::new();
         for bound in bounds {
             match bound {
-                TypeRef::Function { .. } => return self.lower(scope, bound, known, depth + 1),
+                TypeRef::Function { .. } => return self.lower(scope, bound, known, way.deeper()),
                 TypeRef::Named { path, arguments } => {
                     let first = || {
                         arguments
                             .first()
-                            .map_or(Ty::Unknown, |ty| self.lower(scope, ty, known, depth + 1))
+                            .map_or(Ty::Unknown, |ty| self.lower(scope, ty, known, way.deeper()))
                     };
                     match path.last() {
                         Some("Future" | "IntoFuture") => return first(),
@@ -183,7 +212,7 @@ impl Program {
             of_trait: None,
             generics: &declared.generics,
         };
-        self.lower(scope, ty, &filled(declared, arguments), 0)
+        self.written_type(scope, ty, &filled(declared, arguments))
     }
 }
 
