@@ -122,6 +122,7 @@ impl Program {
         program.lower_bodies();
         program.link_bodies(0);
         program.link_foreign();
+        program.receivers_first();
         program.link_effects();
         program
     }

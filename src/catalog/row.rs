@@ -62,7 +62,7 @@ pub struct Api {
     /// `literal`, `arg`, `file`, `builder`, `method_name`.
     pub statement_from: Option<String>,
     /// Where the row count comes back.
-    pub rowcount: Option<String>,
+    pub rowcount: Option<RowCount>,
     /// Whether it counts rows matched or changed.
     pub rowcount_means: Option<String>,
     /// `sql`, `redis`, `kafka`, `amqp`.
@@ -204,6 +204,37 @@ pub enum TimeUnit {
     /// Weeks.
     #[serde(rename = "w")]
     Weeks,
+}
+
+/// Where the count of rows comes back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowCount {
+    /// The call gives it.
+    Return,
+    /// A method or field of what the call gives.
+    In(String),
+    /// Only the rows themselves tell.
+    Rows,
+    /// No row is an error.
+    Error,
+    /// Nowhere.
+    None,
+}
+
+impl RowCount {
+    /// Reads a count's place; the error says what is wrong.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match (text, text.split_once(':')) {
+            ("return", _) => Ok(Self::Return),
+            ("rows", _) => Ok(Self::Rows),
+            ("error", _) => Ok(Self::Error),
+            ("none", _) => Ok(Self::None),
+            (_, Some(("method" | "field", name))) if !name.is_empty() => {
+                Ok(Self::In(name.to_owned()))
+            }
+            _ => Err(format!("`{text}` is no place of a row count")),
+        }
+    }
 }
 
 impl TimeUnit {
@@ -390,6 +421,15 @@ mod tests {
         assert_eq!(text("1|ttl"), Ok(Place::Keyword(Some(1), "ttl".into())));
         assert_eq!(text("2.PX"), Ok(Place::Property(2, "PX".into())));
         assert!(text("somewhere").is_err());
+    }
+
+    #[test]
+    fn row_counts_read() {
+        let method = RowCount::parse("method:rows_affected");
+        assert_eq!(method, Ok(RowCount::In("rows_affected".into())));
+        assert_eq!(RowCount::parse("error"), Ok(RowCount::Error));
+        assert!(RowCount::parse("return (u64)").is_err());
+        assert!(RowCount::parse("method:").is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::CatalogError;
 use super::receiver::Receiver;
-use super::row::{Api, ApiEffect, ApiScript, Place, TimeUnit, Wire};
+use super::row::{Api, ApiEffect, ApiScript, Place, RowCount, TimeUnit, Wire};
 
 /// A library.
 #[derive(Clone, Debug, Deserialize)]
@@ -241,7 +241,7 @@ impl WrittenApi {
             not_acquired: self.not_acquired,
             release_checks_owner: self.release_checks_owner,
             statement_from: self.statement_from,
-            rowcount: self.rowcount,
+            rowcount: self.rowcount.as_deref().map(RowCount::parse).transpose()?,
             rowcount_means: self.rowcount_means,
             domain: self.domain,
             scope: self.scope,

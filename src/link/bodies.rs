@@ -50,7 +50,7 @@ impl Program {
         let lowered: Vec<Lowered> =
             items.par_iter().map(|(file, item)| self.lower_item(*file, *item)).collect();
         for ((file, item), lowered) in items.into_iter().zip(lowered) {
-            if let Some(first) = self.add_bodies(file, Some(item), None, lowered) {
+            if let Some(first) = self.add_bodies(file, Some(item), lowered) {
                 self.calls.first_bodies.insert((file, item), first);
             }
         }
@@ -64,20 +64,19 @@ impl Program {
         }
     }
 
-    /// Adds the bodies of one lowered item, or of a script embedded in the body `host`. Gives the
-    /// number of the first; `None` when there are none.
+    /// Adds the bodies of one lowered item, or of an embedded script. Gives the number of the first;
+    /// `None` when there are none.
     pub(crate) fn add_bodies(
         &mut self,
         file: FileId,
         item: Option<ItemId>,
-        host: Option<BodyId>,
         lowered: Lowered,
     ) -> Option<BodyId> {
         let base = u32::try_from(self.bodies.len()).ok()?;
         self.problems.extend(lowered.problems);
         let empty = lowered.bodies.is_empty();
         for (at, body) in (0_u32..).zip(lowered.bodies) {
-            let parent = body.parent.map(|parent| BodyId(base.saturating_add(parent.0))).or(host);
+            let parent = body.parent.map(|parent| BodyId(base.saturating_add(parent.0)));
             self.bodies.push(ProgramBody {
                 id: BodyId(base.saturating_add(at)),
                 file,
@@ -102,7 +101,6 @@ impl Program {
             self.types.extend(types);
             self.calls.targets.extend(targets);
         }
-        self.receivers_first(from);
         passed::finish(self, from);
     }
 
@@ -117,9 +115,9 @@ impl Program {
     }
 
     /// Makes methods of library calls that are written `Trait::method(receiver, …)`, so that nobody
-    /// after this has to tell the two apart.
-    fn receivers_first(&mut self, from: usize) {
-        for (own, targets) in self.bodies.iter_mut().zip(&self.calls.targets).skip(from) {
+    /// after this has to tell the two apart. Done once, when nothing is linked anew.
+    pub(crate) fn receivers_first(&mut self) {
+        for (own, targets) in self.bodies.iter_mut().zip(&self.calls.targets) {
             for (op, targets) in targets {
                 let (Some(row), Some(path)) = (targets.apis.first(), &targets.path) else {
                     continue;

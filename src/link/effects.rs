@@ -13,6 +13,7 @@ use crate::ir::body::{BodyKind, Call, Callee, OpId};
 use crate::ir::effect::{Batch, BodyId, Effect, EffectKind, Site};
 use crate::ir::value::ValueId;
 use crate::link::Program;
+use crate::source::Span;
 
 mod builder_expression;
 mod builder_sql;
@@ -39,7 +40,7 @@ mod tests;
 
 pub use describe::describe;
 
-use context::Context;
+use context::{Context, Run};
 
 /// An effect, and the script texts that are not bodies yet.
 struct Draft {
@@ -47,6 +48,43 @@ struct Draft {
     texts: Vec<script::Source>,
     /// The call that made it, when it runs elsewhere: its place among the effects of one site.
     queued_at: OpId,
+}
+
+impl Draft {
+    /// The effect of one call: what comes back is what the call gives.
+    fn of(
+        context: &Context<'_>,
+        op: OpId,
+        call: &Call,
+        run: Run,
+        api: &Api,
+        kind: EffectKind,
+    ) -> Self {
+        let effect = Effect {
+            site: run.site,
+            span: call.name_span,
+            client: api.library.clone(),
+            api: api.id.clone(),
+            kind,
+            reply: Some(run.reply),
+            reply_type: context.reply_type(run.reply),
+        };
+        Self { effect, texts: Vec::new(), queued_at: op }
+    }
+
+    /// The effect of a command or script that was sent.
+    fn sent(op: OpId, span: Span, sent: &redis::Sent, api: &Api, kind: EffectKind) -> Self {
+        let effect = Effect {
+            site: sent.run.site,
+            span,
+            client: api.library.clone(),
+            api: api.id.clone(),
+            kind,
+            reply: sent.reply,
+            reply_type: sent.reply_type.clone(),
+        };
+        Self { effect, texts: Vec::new(), queued_at: op }
+    }
 }
 
 impl Program {
@@ -90,6 +128,9 @@ impl Program {
             effects.push(drafts.into_iter().map(|draft| registry.settle(self, draft)).collect());
         }
         registry.add_loose(self);
+        if effects.len() < self.bodies.len() {
+            self.link_bodies(effects.len());
+        }
         for index in effects.len()..self.bodies.len() {
             let body = BodyId(u32::try_from(index).unwrap_or(u32::MAX));
             let found = drafts(self, body);
@@ -125,18 +166,10 @@ fn drafts(program: &Program, id: BodyId) -> Vec<Draft> {
 }
 
 fn in_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
-    let Callee::Path(path) = &call.callee else { return };
-    let [table, name] = path.0.as_slice() else { return };
-    if !matches!(table.as_str(), "redis" | "server") {
-        return;
-    }
-    match name.as_str() {
-        "call" | "pcall" => redis::of_script(context, op, call, out),
-        "log" => {
-            if let Some(row) = crate::catalog::Catalog::builtin().row("lua.redis.log") {
-                other::log(context, op, call, row, out);
-            }
-        }
+    let Some(row) = context.apis(op).into_iter().next() else { return };
+    match row.effect {
+        ApiEffect::RedisCommand => redis::of_script(context, op, call, row, out),
+        ApiEffect::LogCall => other::log(context, op, call, row, out),
         _ => {}
     }
 }

@@ -305,3 +305,55 @@ fn the_number_of_threads_changes_nothing() {
     };
     assert_eq!(said(1), said(4));
 }
+
+/// Programs whose every step leads to several more: each must end soon.
+#[test]
+fn programs_without_an_end_are_linked_soon() {
+    let started = std::time::Instant::now();
+    let wide = format!("type A = ({}); fn f(a: A) {{ a.x(); }}", "A, ".repeat(12));
+    let returned = |name: &str, next: &str| {
+        let ways = format!("if n {{ return {next}(n); }}").repeat(12);
+        format!("fn {name}(n: bool) -> impl Fn() {{ {ways} {next}(n) }}")
+    };
+    let names: Vec<String> = (0..9).map(|at| format!("step{at}")).collect();
+    let mut steps: String = names.windows(2).map(|pair| returned(&pair[0], &pair[1])).collect();
+    steps.push_str("fn step8(n: bool) -> impl Fn() { || () } fn run(n: bool) { hold(step0(n)); } fn hold(f: impl Fn()) { f() }");
+    let mut arms = "fn run(n: u8) { let a0 = || ();".to_owned();
+    for at in 0..8 {
+        let all: String = (0..40).map(|n| format!("{n} => a{at}, ")).collect();
+        arms.push_str(&format!(" let a{} = match n {{ {all} _ => a{at} }};", at + 1));
+    }
+    arms.push_str(" hold(a8); } fn hold(f: impl Fn()) { f() }");
+    let clones = format!(
+        "fn run(a: String) {{ let b = a; {} probe(b); }}",
+        "let b = b.clone(); ".repeat(3_000)
+    );
+    for text in [
+        "type A = A::X; fn f(a: A::Y) { A::Z::run(a); }",
+        "type A = B::X; type B = A::Y; fn f(a: A::C) { B::Z::run(a); }",
+        "trait Tr { fn go(&self); } impl Tr for Self { fn go(&self) {} } fn f(a: impl Tr) { a.go(); }",
+        &wide,
+        &steps,
+        &arms,
+        &clones,
+    ] {
+        let _ = program(&[("a.rs", text)]);
+    }
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
+}
+
+#[test]
+fn trait_paths_stay_methods_when_a_client_is_proven_elsewhere() {
+    let program = program(&[(
+        "a.rs",
+        "use cache_kit::Pool;
+         pub async fn claim(pool: &Pool) { let mut c = pool.lend().await?; c.set_nx(\"a\", 1).await?; }
+         pub async fn free(con: &mut redis::aio::MultiplexedConnection) {
+             let _: i64 = redis::AsyncCommands::del(con, \"a\").await?;
+         }",
+    )]);
+    assert!(!program.foreign.is_empty());
+    assert_eq!(row(&program, "del", 0), "redis.commands.del");
+    let site = site(&program, "del", 0);
+    assert_eq!(program.effects(site.body).len(), 1);
+}

@@ -123,10 +123,13 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Whether a future is made and thrown away without being awaited.
-    pub(super) fn never_runs(&self, call: &Call, run: Run) -> bool {
+    /// Where a call of a row runs; `None` when it only makes a future that is thrown away.
+    pub(super) fn run_of(&self, op: OpId, call: &Call, api: &Api) -> Option<Run> {
+        let run = self.run(op, call);
         let discarded = |op: &OpKind| matches!(op, OpKind::Discard { value, .. } if self.body.peel(*value) == call.result);
-        !run.awaited && self.body.ops.iter().any(|op| discarded(&op.kind))
+        let future = !run.awaited && api.is_async == Some(true);
+        let never = future && self.body.ops.iter().any(|op| discarded(&op.kind));
+        (!never).then_some(run)
     }
 
     /// The await of each future, by the future's value.

@@ -8,7 +8,7 @@ use super::follow::At;
 use super::words::variant;
 use crate::catalog::{Api, ApiEffect, Catalog, Place};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{Effect, EffectKind, ExternalCall, Protocol, Site};
+use crate::ir::effect::{EffectKind, ExternalCall, Protocol, Site};
 use crate::ir::key::KeyTemplate;
 
 mod idempotency;
@@ -62,22 +62,10 @@ impl<'r, 'p> Request<'r, 'p> {
 
 /// A call that leaves the process.
 pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out: &mut Vec<Draft>) {
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     let request = Request::new(context, op, call, api, run);
     if let Some((row, topic)) = request.whole.as_ref().and_then(|whole| published(context, whole)) {
-        let effect = Effect {
-            site: run.site,
-            span: call.name_span,
-            client: row.library.clone(),
-            api: row.id.clone(),
-            kind: EffectKind::Publish { topic },
-            reply: Some(run.reply),
-            reply_type: context.reply_type(run.reply),
-        };
-        out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+        out.push(Draft::of(context, op, call, run, row, EffectKind::Publish { topic }));
         return;
     }
     let external = ExternalCall {
@@ -87,16 +75,7 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         timeout: limit::of(&request),
         idempotency_key: idempotency::carries_key(&request),
     };
-    let effect = Effect {
-        site: run.site,
-        span: call.name_span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind: EffectKind::External(external),
-        reply: Some(run.reply),
-        reply_type: context.reply_type(run.reply),
-    };
-    out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+    out.push(Draft::of(context, op, call, run, api, EffectKind::External(external)));
 }
 
 /// The row and topic of a request that puts a message on a queue: `sqs.send_message().send()`.

@@ -8,7 +8,7 @@ use super::store;
 use super::words::expand;
 use crate::catalog::{Api, ApiEffect, Place, TimeUnit};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{Effect, EffectKind, ExpiryUnit, Key, LeaseAction, LeaseCall};
+use crate::ir::effect::{EffectKind, ExpiryUnit, Key, LeaseAction, LeaseCall};
 use crate::ir::value::ValueId;
 
 /// A call of a lock library.
@@ -18,10 +18,7 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         ApiEffect::LockRenew => LeaseAction::Renew,
         _ => LeaseAction::Release,
     };
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     let unit = match api.lease_unit {
         Some(TimeUnit::Seconds) => ExpiryUnit::Seconds,
         _ => ExpiryUnit::Milliseconds,
@@ -43,16 +40,7 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         runs: place(call, api, "body"),
         store: store::of(context, call.receiver.or_else(|| place(call, api, "connections"))),
     });
-    let effect = Effect {
-        site: run.site,
-        span: call.name_span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind,
-        reply: Some(run.reply),
-        reply_type: context.reply_type(run.reply),
-    };
-    out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+    out.push(Draft::of(context, op, call, run, api, kind));
 }
 
 /// The value of a role.

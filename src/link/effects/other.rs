@@ -6,7 +6,7 @@ use super::facts;
 use super::follow::sources;
 use crate::catalog::{Api, ApiEffect, Place, TimeUnit};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{Boundary, Effect, EffectKind, ExpiryUnit, TransactionCall};
+use crate::ir::effect::{Boundary, EffectKind, ExpiryUnit, TransactionCall};
 use crate::ir::value::{ValueId, ValueKind};
 
 /// Begin, commit and rollback of a database transaction; pipelines and brokers are no database.
@@ -57,10 +57,6 @@ pub(super) fn publish(
 
 /// A wait for a time.
 pub(super) fn sleep(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out: &mut Vec<Draft>) {
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
     let duration = match api.place("duration") {
         // `interval.tick()`: the time the interval was made with.
         Some(Place::ReceiverArgument(_)) => call.receiver.and_then(|receiver| {
@@ -155,16 +151,6 @@ fn push(
     kind: EffectKind,
     out: &mut Vec<Draft>,
 ) {
-    let run = context.run(op, call);
-    let silent = matches!(kind, EffectKind::Log { .. });
-    let effect = Effect {
-        site: run.site,
-        span: call.name_span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind,
-        reply: Some(run.reply),
-        reply_type: if silent { None } else { context.reply_type(run.reply) },
-    };
-    out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+    let Some(run) = context.run_of(op, call, api) else { return };
+    out.push(Draft::of(context, op, call, run, api, kind));
 }

@@ -9,7 +9,7 @@ use crate::catalog::redis::{self as table, ExpiryPlace};
 use crate::catalog::{Api, Place, Wire};
 use crate::ir::body::{Call, Callee, OpId};
 use crate::ir::effect::{
-    Batch, Condition, Effect, EffectKind, Expiry, ExpiryUnit, Key, RedisCommand, Store,
+    Batch, Condition, EffectKind, Expiry, ExpiryUnit, Key, RedisCommand, Store,
 };
 use crate::ir::index::TypeRef;
 use crate::ir::value::ValueId;
@@ -38,10 +38,7 @@ pub(super) fn direct(
     api: &Api,
     out: &mut Vec<Draft>,
 ) {
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     // `AsyncCommands::set(&mut con, k, v)` has its connection first.
     let shift = usize::from(call.receiver.is_none());
     let connection = call.receiver.or_else(|| Context::argument(call, 0));
@@ -87,16 +84,7 @@ pub(super) fn effect(
             (EffectKind::Redis(command), Vec::new())
         }
     };
-    let effect = Effect {
-        site: sent.run.site,
-        span: built.span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind,
-        reply: sent.reply,
-        reply_type: sent.reply_type.clone(),
-    };
-    Some(Draft { effect, texts, queued_at: op })
+    Some(Draft { texts, ..Draft::sent(op, built.span, sent, api, kind) })
 }
 
 /// The reply type of a full turbofish: the last of its arguments.
@@ -221,8 +209,13 @@ fn named_by_argument(context: &Context<'_>, call: &Call, api: &Api) -> Option<Bu
 }
 
 /// A call of `redis.call` in a script.
-pub(super) fn of_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
-    let Some(api) = crate::catalog::Catalog::builtin().row("lua.redis.call") else { return };
+pub(super) fn of_script(
+    context: &Context<'_>,
+    op: OpId,
+    call: &Call,
+    api: &Api,
+    out: &mut Vec<Draft>,
+) {
     let Some(built) = named_by_argument(context, call, api) else { return };
     let sent = Sent {
         run: context.run(op, call),
@@ -232,16 +225,7 @@ pub(super) fn of_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut 
         reply_type: None,
     };
     let command = command(context.program, &built, &sent);
-    let effect = Effect {
-        site: sent.run.site,
-        span: built.span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind: EffectKind::Redis(command),
-        reply: sent.reply,
-        reply_type: None,
-    };
-    out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+    out.push(Draft::sent(op, built.span, &sent, api, EffectKind::Redis(command)));
 }
 
 /// `redis::transaction(con, keys, closure)`: the keys are watched before the closure runs.
@@ -278,10 +262,7 @@ pub(super) fn terminal(
     {
         built.span = asked.name_span;
     }
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     let without = call.callee.name().is_some_and(|name| WITHOUT_REPLY.contains(&name));
     let store = store::of(context, Context::argument(call, 0));
     let reply_type = if without {
@@ -419,12 +400,20 @@ fn condition(program: &Program, built: &Built) -> Condition {
         if piece.is("NX") || piece.is("FNX") {
             return if piece.optional { Condition::MaybeIfAbsent } else { Condition::IfAbsent };
         }
+        // What is sent on some paths only holds on none.
+        if piece.optional {
+            continue;
+        }
         if piece.is("XX") || piece.is("FXX") {
             return Condition::IfPresent;
         }
         if piece.is("IFEQ") {
             let value = built.pieces.get(index + 1).and_then(|piece| piece.value(program));
             return Condition::IfEqual(value);
+        }
+        // A digest of the stored value: of which value, the digest does not say.
+        if piece.is("IFDEQ") {
+            return Condition::IfEqual(None);
         }
     }
     Condition::None

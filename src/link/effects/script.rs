@@ -9,7 +9,7 @@ use super::words::{Piece, expand, expand_link};
 use super::{Draft, pipeline, store};
 use crate::catalog::{Api, ApiScript};
 use crate::ir::body::{Call, Callee, OpId};
-use crate::ir::effect::{Batch, Effect, EffectKind, ScriptCall, ScriptForm};
+use crate::ir::effect::{Batch, EffectKind, ScriptCall, ScriptForm};
 use crate::ir::value::{Text, ValueId, ValueKind};
 use crate::link::Program;
 
@@ -33,10 +33,7 @@ pub(super) fn invoke(
     api: &Api,
     out: &mut Vec<Draft>,
 ) {
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     let invocation = match call.callee.name() {
         Some("invoke_script") => {
             let invocation =
@@ -119,16 +116,8 @@ fn draft(
         store: sent.store.clone(),
         batch: sent.batch,
     };
-    let effect = Effect {
-        site: sent.run.site,
-        span: call.name_span,
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind: EffectKind::Script(script),
-        reply: sent.reply,
-        reply_type: sent.reply_type.clone(),
-    };
-    Draft { effect, texts: invocation.sources, queued_at: op }
+    let draft = Draft::sent(op, call.name_span, sent, api, EffectKind::Script(script));
+    Draft { texts: invocation.sources, ..draft }
 }
 
 /// `script.key(…).arg(…)`: the object and the calls on it.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::script::Source;
 use super::{Draft, facts};
-use crate::ir::body::{BodyIndex, BodyKind};
+use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, Effect, EffectKind};
 use crate::ir::index::ItemId;
 use crate::ir::value::{Literal, Text, ValueId, ValueKind};
 use crate::lang::lua::{looks_like_script, lower_embedded};
-use crate::link::{Program, ProgramBody};
+use crate::link::Program;
 use crate::source::{FileId, Language, Span};
 
 /// Where a text begins, and the text: one script.
@@ -79,25 +79,7 @@ impl Registry {
         if let Some(known) = self.by_place.get(&place) {
             return Some(*known);
         }
-        let lowered = lower_embedded(text);
-        let base = BodyId(u32::try_from(program.bodies.len()).ok()?);
-        let count = lowered.bodies.len();
-        for (index, body) in lowered.bodies.into_iter().enumerate() {
-            let offset = u32::try_from(index).ok()?;
-            let parent = body.parent.map(|parent| BodyId(base.0 + parent.0));
-            program.bodies.push(ProgramBody {
-                id: BodyId(base.0 + offset),
-                file: first.file,
-                item: None,
-                index: BodyIndex(offset),
-                parent,
-                body,
-            });
-        }
-        program.problems.extend(lowered.problems);
-        if count == 0 {
-            return None;
-        }
+        let base = program.add_bodies(first.file, None, lower_embedded(text))?;
         self.by_place.insert(place, base);
         Some(base)
     }

@@ -6,26 +6,15 @@ use super::chain::{self, Chain};
 use super::context::Context;
 use super::follow::{At, sources};
 use super::{Draft, builder_sql, executor, facts, store};
-use crate::catalog::{Api, Place};
+use crate::catalog::{Api, Place, RowCount};
 use crate::ir::body::{Call, Callee, OpId};
-use crate::ir::effect::{Effect, EffectKind, SqlCall, ZeroRows};
+use crate::ir::effect::{EffectKind, SqlCall, ZeroRows};
 use crate::ir::sql::Statement;
 use crate::ir::value::{Text, ValueId, ValueKind};
 use crate::lang::sql::{Dialect, parse};
 use crate::link::Program;
 use crate::source::Span;
 
-/// Methods that fail when there is no row.
-const ONE_ROW: [&str; 8] = [
-    "fetch_one",
-    "query_one",
-    "query_row",
-    "get_result",
-    "first",
-    "query_row_and_then",
-    "one_or_err",
-    "query_one_raw",
-];
 /// Most texts that one statement value may be.
 const MOST_TEXTS: usize = 6;
 
@@ -60,10 +49,7 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
     if is_head(api) {
         return;
     }
-    let run = context.run(op, call);
-    if !run.awaited && api.is_async == Some(true) && context.never_runs(call, run) {
-        return;
-    }
+    let Some(run) = context.run_of(op, call, api) else { return };
     let by_receiver = matches!(
         api.place("statement"),
         None | Some(Place::Receiver | Place::ReceiverArgument(_) | Place::MethodName)
@@ -89,25 +75,19 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
             (found, connection) = (built, turned);
         }
     }
-    let name = call.callee.name().unwrap_or_default();
     let sql = SqlCall {
-        zero_rows: zero_rows(name, api, &found.statements),
+        zero_rows: zero_rows(api),
         statements: found.statements,
         parameters: found.parameters,
         executor: executor::of(context, connection),
         executor_value: connection,
         store: store::of(context, connection),
     };
-    let effect = Effect {
-        site: run.site,
-        span: found.span.filter(|text| written_here(context, *text)).unwrap_or(call.name_span),
-        client: api.library.clone(),
-        api: api.id.clone(),
-        kind: EffectKind::Sql(sql),
-        reply: Some(run.reply),
-        reply_type: context.reply_type(run.reply),
-    };
-    out.push(Draft { effect, texts: Vec::new(), queued_at: op });
+    let mut draft = Draft::of(context, op, call, run, api, EffectKind::Sql(sql));
+    if let Some(span) = found.span.filter(|text| written_here(context, *text)) {
+        draft.effect.span = span;
+    }
+    out.push(draft);
 }
 
 /// Whether a statement is written in the function that runs it. A constant, a file or another
@@ -322,22 +302,12 @@ fn parameters(context: &Context<'_>, value: ValueId) -> Vec<ValueId> {
 }
 
 /// How a caller learns that no row was hit.
-fn zero_rows(name: &str, api: &Api, statements: &[Arc<Statement>]) -> ZeroRows {
-    if ONE_ROW.contains(&name) {
-        return ZeroRows::Error;
-    }
-    let count = api.rowcount.as_deref().unwrap_or_default();
-    let word = count.split([' ', ':', '(']).next().unwrap_or_default();
-    match word {
-        "method" | "field" => {
-            let rest = count.split_once(':').map_or("", |(_, rest)| rest);
-            let name = rest.split(' ').next().unwrap_or(rest);
-            ZeroRows::CountIn(name.to_owned())
-        }
-        "return" | "delete" => ZeroRows::Count,
-        "rows" => ZeroRows::Rows,
-        "error" => ZeroRows::Error,
-        _ if statements.is_empty() => ZeroRows::Lost,
-        _ => ZeroRows::Lost,
+fn zero_rows(api: &Api) -> ZeroRows {
+    match &api.rowcount {
+        Some(RowCount::In(name)) => ZeroRows::CountIn(name.clone()),
+        Some(RowCount::Return) => ZeroRows::Count,
+        Some(RowCount::Rows) => ZeroRows::Rows,
+        Some(RowCount::Error) => ZeroRows::Error,
+        Some(RowCount::None) | None => ZeroRows::Lost,
     }
 }

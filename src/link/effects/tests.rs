@@ -324,3 +324,90 @@ fn a_long_pipeline_is_read_in_reasonable_time() {
     assert_eq!(found.len(), 800);
     assert!(started.elapsed() < std::time::Duration::from_secs(20), "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_condition_on_some_paths_is_none() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "pub fn put(con: &mut redis::Connection, owned: bool, token: &str) -> redis::RedisResult<()> {
+            let mut cmd = redis::cmd(\"SET\");
+            cmd.arg(\"berth\").arg(token);
+            if owned { cmd.arg(\"IFEQ\").arg(token); }
+            cmd.query(con)
+        }
+        pub fn digest(con: &mut redis::Connection, seen: &str) -> redis::RedisResult<()> {
+            redis::cmd(\"SET\").arg(\"berth\").arg(1).arg(\"IFDEQ\").arg(seen).query(con)
+        }",
+    )]);
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(!found[0].contains(" if "), "{found:?}");
+    assert!(found[1].contains(" if equal"), "{found:?}");
+}
+
+#[test]
+fn a_transaction_that_nobody_awaits_does_not_end() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "pub async fn sell(pool: &sqlx::PgPool) -> sqlx::Result<()> {
+            let mut tx = pool.begin().await?;
+            sqlx::query(\"UPDATE seats SET sold = true WHERE id = 1\").execute(&mut *tx).await?;
+            tx.commit();
+            Ok(())
+        }",
+    )]);
+    assert!(found.iter().any(|line| line.contains("BEGIN")), "{found:?}");
+    assert!(!found.iter().any(|line| line.contains("COMMIT")), "{found:?}");
+}
+
+#[test]
+fn no_row_is_an_error_only_where_the_table_says_so() {
+    use crate::ir::effect::ZeroRows;
+    let text = "pub async fn a(db: &sea_orm::DatabaseConnection, s: sea_orm::Statement) {
+            let one = sea_orm::ConnectionTrait::query_one(db, s).await?;
+        }
+        pub async fn b(pool: &sqlx::PgPool) {
+            let row = sqlx::query(\"SELECT id FROM seats\").fetch_one(pool).await?;
+            let rows = sqlx::query(\"SELECT id FROM seats\").fetch_all(pool).await?;
+        }";
+    let tree = Tree::from_texts(vec![("src/lib.rs".into(), Language::Rust, text.into())]);
+    let program = Program::build(Arc::new(tree), Settings::default());
+    let effects = program.bodies.iter().flat_map(|body| program.effects(body.id));
+    let counts: Vec<ZeroRows> = effects
+        .filter_map(|effect| match &effect.kind {
+            EffectKind::Sql(sql) => Some(sql.zero_rows.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(counts, [ZeroRows::Rows, ZeroRows::Error, ZeroRows::Rows]);
+}
+
+#[test]
+fn embedded_scripts_are_linked_like_files() {
+    let script = "local seen = redis.sha1hex(KEYS[1]) redis.log(redis.LOG_NOTICE, seen) return redis.call('GET', 'seat:' .. seen)";
+    let host = format!(
+        "pub fn a(con: &mut redis::Connection) {{ let n: i64 = redis::Script::new(\"{script}\").key(1).invoke(con)?; }}"
+    );
+    let shown = |files: &[(&str, &str)]| -> Vec<String> {
+        effects(files).into_iter().filter(|line| line.starts_with(": ")).collect()
+    };
+    let embedded = shown(&[("src/lib.rs", &host)]);
+    assert_eq!(embedded.len(), 2, "{embedded:?}");
+    let linked = |path: &str, text: &str, language: Language| {
+        let tree = Tree::from_texts(vec![(path.into(), language, text.into())]);
+        let program = Program::build(Arc::new(tree), Settings::default());
+        let digests = program.bodies.iter().flat_map(|own| {
+            own.body
+                .calls()
+                .filter(|(_, op, _)| {
+                    program.targets(own.id, *op).is_some_and(|it| !it.apis.is_empty())
+                        && program.in_script(own.id)
+                })
+                .map(|(_, _, call)| call.callee.name().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
+        });
+        digests.collect::<Vec<_>>()
+    };
+    let all = ["sha1hex", "log", "call"];
+    assert_eq!(linked("src/lib.rs", &host, Language::Rust), all);
+    assert_eq!(linked("seat.lua", script, Language::Lua), all);
+}
