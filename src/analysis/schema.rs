@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
+use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::index::{FileIndex, TableDeclaration};
 use crate::ir::sql::{Column, SchemaChange, Statement, StatementKind, TableName};
 use crate::ir::value::Text;
@@ -82,7 +83,7 @@ pub struct Schema {
     pub routines: BTreeMap<String, Routine>,
 }
 
-/// A SQL file, read.
+/// A SQL file, or a checked query, read.
 #[derive(Clone, Debug)]
 pub struct SqlFile {
     /// Its dialect.
@@ -96,7 +97,7 @@ pub struct SqlFile {
 pub struct Schemas {
     /// One for each migration set, by folder.
     pub sets: Vec<Schema>,
-    /// Every SQL file, migrations or not.
+    /// Every SQL file, migrations or not, and every query that `sqlx` checked (`.sqlx`).
     pub files: BTreeMap<FileId, SqlFile>,
     /// Tables that code declares, with the file's path.
     declared: Vec<(String, Table)>,
@@ -159,12 +160,11 @@ impl Schemas {
         let files: BTreeMap<FileId, SqlFile> = tree
             .files()
             .par_iter()
-            .filter(|file| file.language == Language::Sql)
-            .map(|file| {
+            .filter_map(|file| Some((file, statements_of(file)?)))
+            .map(|(file, text)| {
                 let guess = || of_set(file.id).filter(|dialect| *dialect != Dialect::Generic);
                 let dialect = dialect.or_else(guess).unwrap_or_else(|| dialects.of(file));
-                let text = Text::verbatim(file.text.clone(), file.whole());
-                (file.id, SqlFile { dialect, parsed: sql::parse(&text, dialect) })
+                (file.id, SqlFile { dialect, parsed: parsed(file, text, dialect) })
             })
             .collect();
         let sets = sets.into_iter().map(|set| fold::fold(set, &files)).collect();
@@ -219,6 +219,25 @@ impl Schemas {
             (total + file.parsed.total, scanned + file.parsed.scanned())
         })
     }
+}
+
+/// The text of a file's statements: of a SQL file, or of a query that was checked. `None` for other
+/// files, `Some(None)` for what should be such a query and is none.
+fn statements_of(file: &SourceFile) -> Option<Option<Text>> {
+    match file.language {
+        Language::Sql => Some(Some(Text::verbatim(file.text.clone(), file.whole()))),
+        Language::Other if file.path.ends_with(".json") => Some(sql::offline_query(file)),
+        _ => None,
+    }
+}
+
+fn parsed(file: &SourceFile, text: Option<Text>, dialect: Dialect) -> Parsed {
+    let Some(text) = text else {
+        let message = "this is no query that sqlx has checked".to_owned();
+        let problem = Problem { span: file.whole(), message, kind: ProblemKind::Syntax };
+        return Parsed { problems: vec![problem], ..Parsed::default() };
+    };
+    sql::parse(&text, dialect)
 }
 
 /// Whether a path lies in a folder.

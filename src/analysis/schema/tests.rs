@@ -99,3 +99,22 @@ fn the_last_definition_of_a_routine_counts() {
         matches!(&routine.body[0].kind, StatementKind::Update(update) if update.table.name == "y")
     );
 }
+
+#[test]
+fn checked_queries_are_read_and_counted() {
+    let query = |text: &str| format!("{{\"db_name\":\"PostgreSQL\",\"query\":\"{text}\"}}");
+    let texts = vec![
+        (".sqlx/query-1.json", query("UPDATE a\\nSET n = 1 WHERE id = $1")),
+        (".sqlx/query-2.json", query("UPDATE a SET SET WHERE")),
+        (".sqlx/query-3.json", "{}".to_owned()),
+    ];
+    let texts = texts.into_iter().map(|(path, text)| (path.to_owned(), Language::Other, text));
+    let tree = Tree::from_texts(texts.collect());
+    let all = Schemas::new(&tree, None, std::iter::empty());
+    assert_eq!(all.coverage(), (2, 1));
+    let file = tree.at(".sqlx/query-1.json").unwrap();
+    let [update] = all.statements(file.id) else { panic!("one statement") };
+    assert_eq!(file.slice(update.span), "UPDATE a\\nSET n = 1 WHERE id = $1");
+    let problems = all.files.values().map(|file| file.parsed.problems.len());
+    assert_eq!(problems.collect::<Vec<_>>(), [0, 1, 1]);
+}

@@ -1,48 +1,61 @@
-//! `.sqlx/query-*.json`: the text and parameter types of a checked query.
+//! `.sqlx/query-*.json`: a query that `sqlx` has checked against a database.
 
-/// The text of a query and the types of its parameters; `None` when the JSON is not such a file.
+use crate::ir::value::Text;
+use crate::source::SourceFile;
+
+/// The text of the query in such a file; `None` when the file is none.
 #[must_use]
-pub fn offline_query(json_text: &str) -> Option<(String, Vec<String>)> {
-    let json: serde_json::Value = serde_json::from_str(json_text).ok()?;
-    let query = json.get("query")?.as_str()?.to_owned();
-    let parameters = json.get("describe").and_then(|describe| describe.get("parameters"));
-    let types = match parameters {
-        Some(serde_json::Value::Object(either)) => {
-            either.get("Left").or_else(|| either.get("Right"))
-        }
-        other => other,
-    };
-    let types = match types {
-        Some(serde_json::Value::Array(types)) => types.iter().map(type_name).collect(),
-        Some(count) => {
-            let count = count.as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
-            vec![String::new(); count.min(1_000)]
-        }
-        None => Vec::new(),
-    };
-    Some((query, types))
+pub fn offline_query(file: &SourceFile) -> Option<Text> {
+    let json: serde_json::Value = serde_json::from_str(&file.text).ok()?;
+    let query = json.get("query")?.as_str()?;
+    Some(decoded(file, query).unwrap_or_else(|| Text::verbatim(query, file.whole())))
 }
 
-/// A type is a word, or an object that names a type of the database.
-fn type_name(ty: &serde_json::Value) -> String {
-    if let Some(name) = ty.as_str() {
-        return name.to_owned();
+/// The query as it is written: each escape knows its place.
+fn decoded(file: &SourceFile, query: &str) -> Option<Text> {
+    let (before, rest) = file.text.split_once("\"query\"")?;
+    let opened = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+    let mut at = before.len() + "\"query\"".len() + rest.len() - opened.len();
+    let mut text = Text::default();
+    let mut left = query;
+    while !left.is_empty() {
+        let raw = file.text.get(at..)?;
+        let said = left.chars().next()?;
+        let length = match raw.strip_prefix('\\') {
+            Some(escape) if escape.starts_with('u') && said.len_utf16() == 2 => 12,
+            Some(escape) if escape.starts_with('u') => 6,
+            Some(_) => 2,
+            None => said.len_utf8(),
+        };
+        let (one, others) = left.split_at(said.len_utf8());
+        text.push(one, file.range(at, at + length));
+        (left, at) = (others, at + length);
     }
-    let custom = ty.get("Custom").and_then(|custom| custom.get("name"));
-    custom.and_then(serde_json::Value::as_str).unwrap_or("").to_owned()
+    Some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::{FileId, Language};
+
+    fn file(text: &str) -> SourceFile {
+        SourceFile::new(FileId(0), ".sqlx/query-1.json", Language::Other, text)
+    }
 
     #[test]
-    fn text_and_types() {
-        let json = r#"{"db_name":"PostgreSQL","query":"SELECT $1, $2","describe":{"columns":[],"parameters":{"Left":["Int8",{"Custom":{"name":"mood"}}]}},"hash":"x"}"#;
-        assert_eq!(
-            offline_query(json),
-            Some(("SELECT $1, $2".into(), vec!["Int8".into(), "mood".into()]))
-        );
-        assert_eq!(offline_query("{}"), None);
+    fn the_text_points_into_the_file() {
+        let file =
+            file(r#"{"db_name":"PostgreSQL","query":"SELECT\n \"a\", \u00e9","describe":{}}"#);
+        let text = offline_query(&file).unwrap();
+        assert_eq!(text.content, "SELECT\n \"a\", \u{e9}");
+        assert_eq!(file.slice(text.place(0, 7)), r"SELECT\n");
+        assert_eq!(file.slice(text.place(8, text.content.len())), r#"\"a\", \u00e9"#);
+    }
+
+    #[test]
+    fn other_files_hold_no_query() {
+        assert!(offline_query(&file("{}")).is_none());
+        assert!(offline_query(&file("SELECT 1")).is_none());
     }
 }
