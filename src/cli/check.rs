@@ -13,7 +13,7 @@ use crate::filter::{self, Filtered};
 use crate::link::Program;
 use crate::report::{self, Format, Report, Statements, Style};
 use crate::rules;
-use crate::source::walk::{LARGEST_FILE, Walk};
+use crate::source::walk::{EXCLUDED, LARGEST_FILE, Walk};
 use crate::source::{Language, Skipped, Tree};
 
 /// What a run gives.
@@ -93,13 +93,15 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
     Ok(if fails { FOUND } else { CLEAN })
 }
 
-/// Fails when only files were named and none of them could be read.
+/// Fails when only files were named and none of them could be read. What the settings exclude is no
+/// failure: tools name the files of a commit.
 fn refuse_unread(arguments: &CheckArguments, tree: &Tree) -> Result<(), Failure> {
     let read = tree.files().iter().any(|file| file.language != Language::Other);
     if read || arguments.paths.iter().any(|path| path.is_dir()) {
         return Ok(());
     }
-    tree.skipped.first().map_or(Ok(()), |first| {
+    let mut refused = tree.skipped.iter().filter(|skipped| skipped.reason != EXCLUDED);
+    refused.next().map_or(Ok(()), |first| {
         Err(Failure(format!("nothing to lint: {}: {}", first.path, first.reason)))
     })
 }

@@ -19,6 +19,9 @@ use super::{FileId, Language, Position, Skipped, SourceFile, Tree};
 /// Files of more bytes are not read, unless the user says otherwise.
 pub const LARGEST_FILE: u64 = 2 * 1024 * 1024;
 
+/// Why a path that was named is left out when a glob excludes it.
+pub const EXCLUDED: &str = "left out by `exclude`";
+
 /// What to walk.
 #[derive(Clone, Debug)]
 pub struct Walk {
@@ -100,9 +103,14 @@ impl Walk {
         let mut found = BTreeMap::new();
         for path in &self.paths {
             fs::metadata(path).map_err(|error| WalkError::Path(path.clone(), error))?;
-            for entry in entries(path) {
+            let excluded = relative(&self.root, path);
+            if !excluded.is_empty() && exclude.is_match(&excluded) {
+                skipped.push(skip(excluded, EXCLUDED));
+                continue;
+            }
+            for entry in entries(&self.root, path, exclude) {
                 match entry {
-                    Ok(entry) => self.take(&entry, exclude, &mut found, skipped),
+                    Ok(entry) => self.take(&entry, &mut found, skipped),
                     Err(error) => skipped.push(unreadable(&self.root, &error)),
                 }
             }
@@ -114,7 +122,6 @@ impl Walk {
     fn take(
         &self,
         entry: &DirEntry,
-        exclude: &GlobSet,
         found: &mut BTreeMap<String, Found>,
         skipped: &mut Vec<Skipped>,
     ) {
@@ -124,9 +131,6 @@ impl Walk {
         let metadata = if entry.depth() == 0 { fs::metadata(entry.path()).ok() } else { None };
         let is_file = metadata.as_ref().map_or(kind.is_file(), fs::Metadata::is_file);
         let language = language(&path, entry.path());
-        if exclude.is_match(&path) {
-            return;
-        }
         if !is_file {
             skipped.extend(unread(entry, language.is_some()).map(|reason| skip(path, reason)));
             return;
@@ -157,15 +161,19 @@ fn unread(entry: &DirEntry, language: bool) -> Option<&'static str> {
     (!folder && (language || entry.depth() == 0)).then_some("neither a file nor a folder")
 }
 
-/// The entries under a path, hidden and foreign folders left out.
-fn entries(path: &Path) -> ignore::Walk {
+/// The entries under a path; hidden, foreign and excluded ones are left out with all in them.
+fn entries(root: &Path, path: &Path, exclude: &GlobSet) -> ignore::Walk {
+    let (root, exclude) = (root.to_owned(), exclude.clone());
+    let wanted = move |entry: &DirEntry| {
+        entry.depth() == 0 || wanted(entry) && !exclude.is_match(relative(&root, entry.path()))
+    };
     WalkBuilder::new(path)
         .hidden(false)
         .require_git(false)
         .git_global(false)
         .git_exclude(true)
         .follow_links(false)
-        .filter_entry(|entry| entry.depth() == 0 || wanted(entry))
+        .filter_entry(wanted)
         .build()
 }
 
@@ -275,8 +283,7 @@ fn read(path: &str, found: &Found, largest: u64) -> Outcome {
     }
     let text = String::from_utf8_lossy(&bytes);
     let lossy = matches!(text, std::borrow::Cow::Owned(_));
-    let mut file = SourceFile::new(FileId(0), path, found.language, &text);
-    file.lossy = lossy;
+    let file = SourceFile::new(FileId(0), path, found.language, &text);
     let skipped = lossy.then(|| Skipped {
         place: first_replaced(&file),
         ..skip(path.into(), "not UTF-8: invalid bytes were replaced, and the rest was linted")
@@ -441,6 +448,30 @@ mod tests {
             ("only/c.lua", b""),
         ];
         assert_eq!(paths(&walk(files, 9, &[])), ["a.lua"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_excluded_is_not_walked_and_said_when_it_was_named() {
+        use std::os::unix::fs::symlink;
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        fs::create_dir_all(at("old/deep")).unwrap();
+        fs::write(at("old/deep/a.lua"), "").unwrap();
+        fs::write(at("b.lua"), "").unwrap();
+        // Seen, it would be told of.
+        symlink(at("b.lua"), at("old/deep/link.lua")).unwrap();
+        let read = |paths: Vec<PathBuf>| {
+            let exclude = vec!["old".to_owned()];
+            let walk = Walk { root: root.path().to_owned(), paths, exclude, largest: 9 };
+            walk.read(&|| ()).unwrap()
+        };
+        let tree = read(vec![root.path().to_owned()]);
+        assert_eq!((paths(&tree), tree.skipped.len()), (vec!["b.lua"], 0));
+        let tree = read(vec![at("old/deep/a.lua"), at("b.lua")]);
+        assert_eq!(paths(&tree), ["b.lua"]);
+        let told = tree.skipped.iter().map(|skip| (skip.path.as_str(), skip.reason.as_str()));
+        assert_eq!(told.collect::<Vec<_>>(), [("old/deep/a.lua", EXCLUDED)]);
     }
 
     #[test]
