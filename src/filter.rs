@@ -5,10 +5,10 @@
 
 use crate::config::Settings;
 use crate::finding::{Finding, Findings};
-use crate::ir::index::Role;
+use crate::ir::index::{Role, is_test_folder};
 use crate::link::Program;
 use crate::rules::{self, malformed_allow, unknown_rule, unused_allow};
-use crate::source::{Language, SourceFile, Span};
+use crate::source::{Language, Span};
 
 /// Allow comments as text.
 mod allow;
@@ -157,17 +157,14 @@ fn report_unused(
 /// Whether a place is in code that only serves tests.
 fn in_test_code(span: Span, program: &Program) -> bool {
     let Some(file) = program.tree.file(span.file) else { return false };
-    let Some(index) = program.index(span.file) else { return is_test_folder(file) };
+    let Some(index) = program.index(span.file) else {
+        let mut folders = file.path.split('/').rev().skip(1);
+        return folders.any(|folder| is_test_folder(folder, file.language));
+    };
     let is_test = |role: Role| role == Role::Test;
     is_test(index.role)
         || index.functions.iter().any(|item| is_test(item.role) && item.span.covers(span))
         || index.constants.iter().any(|item| is_test(item.role) && item.span.covers(span))
-}
-
-/// Whether a file without an index lies in a folder of tests.
-fn is_test_folder(file: &SourceFile) -> bool {
-    let mut folders = file.path.split('/').rev().skip(1);
-    folders.any(|folder| matches!(folder, "tests" | "test" | "testdata" | "spec"))
 }
 
 #[cfg(test)]

@@ -75,8 +75,6 @@ pub struct SourceFile {
     /// The text: no byte order mark; invalid bytes are replaced by U+FFFD, and so is U+FFFC, which
     /// stands for holes above this floor.
     pub text: String,
-    /// Whether bytes were replaced because they were not UTF-8.
-    pub lossy: bool,
     /// Where its lines begin.
     pub lines: LineIndex,
 }
@@ -87,7 +85,7 @@ impl SourceFile {
     pub fn new(id: FileId, path: impl Into<String>, language: Language, text: &str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace('\u{fffc}', "\u{fffd}");
         let lines = LineIndex::new(&text);
-        Self { id, path: path.into(), language, text, lossy: false, lines }
+        Self { id, path: path.into(), language, text, lines }
     }
 
     /// The text of a span; empty when the span does not lie on character borders of this file.
@@ -186,11 +184,46 @@ impl Tree {
         self.by_path.get(&folded).and_then(|id| self.file(*id))
     }
 
+    /// The manifests above a path, the nearest first: folder and file.
+    pub fn manifests<'t>(
+        &'t self,
+        path: &'t str,
+    ) -> impl Iterator<Item = (&'t str, &'t SourceFile)> {
+        folders(path).filter_map(|folder| Some((folder, self.at(&format!("{folder}/Cargo.toml"))?)))
+    }
+
+    /// The folder of the nearest manifest above a path; `None` when there is none.
+    #[must_use]
+    pub fn package<'t>(&'t self, path: &'t str) -> Option<&'t str> {
+        self.manifests(path).next().map(|(folder, _)| folder)
+    }
+
     /// The text at a path relative to the root: serves `include_str!` and `query_file!`.
     #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         self.at(path).map(|file| file.text.as_str())
     }
+}
+
+/// The folder that a path lies in; empty for the root.
+#[must_use]
+pub fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folders around a path, innermost first; the root, which is empty, comes last.
+pub fn folders(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder(path)), |inner| (!inner.is_empty()).then(|| folder(inner)))
+}
+
+/// The beginning of a text: at most so many bytes, cut at a character.
+#[must_use]
+pub fn beginning(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
 }
 
 /// Folds `.` and `..`; `None` when the path climbs out of the root.
@@ -217,6 +250,17 @@ mod tests {
     fn paths_fold_and_never_leave_the_root() {
         assert_eq!(fold("a/./b/../c.lua"), Some("a/c.lua".to_owned()));
         assert_eq!(fold("a/../../c.lua"), None);
+    }
+
+    #[test]
+    fn the_nearest_manifest_above_a_file_is_its_package() {
+        assert_eq!(folders("a/b/c.rs").collect::<Vec<_>>(), ["a/b", "a", ""]);
+        let file = |path: &str| (path.to_owned(), Language::Other, String::new());
+        let tree = Tree::from_texts(vec![file("Cargo.toml"), file("a/Cargo.toml")]);
+        assert_eq!(tree.package("a/src/lib.rs"), Some("a"));
+        assert_eq!(tree.package("b/lib.rs"), Some(""));
+        assert_eq!(Tree::default().package("b/lib.rs"), None);
+        assert_eq!(beginning("aé", 2), "a");
     }
 
     #[test]

@@ -362,6 +362,31 @@ impl Body {
         }
     }
 
+    /// Keeps these blocks, in this order, and renumbers them. One that leads to a block that is not
+    /// kept ends there. Gives the new number of every block.
+    pub fn keep(&mut self, order: &[BlockId]) -> Vec<Option<BlockId>> {
+        let mut numbers = vec![None; self.blocks.len()];
+        for (new, old) in (0_u32..).zip(order) {
+            if let Some(slot) = numbers.get_mut(old.0 as usize) {
+                *slot = Some(BlockId(new));
+            }
+        }
+        let number = |old: BlockId| numbers.get(old.0 as usize).copied().flatten();
+        let mut old: Vec<Option<Block>> =
+            std::mem::take(&mut self.blocks).into_iter().map(Some).collect();
+        let kept = order.iter().filter_map(|id| old.get_mut(id.0 as usize)?.take());
+        self.blocks = kept
+            .map(|mut block| {
+                if block.end.successors().into_iter().any(|next| number(next).is_none()) {
+                    block.end = Terminator::Unreachable;
+                }
+                block.end.retarget(|id| number(id).unwrap_or(id));
+                block
+            })
+            .collect();
+        numbers
+    }
+
     /// The value with every `Converted { conversion: Same }` around it peeled off.
     #[must_use]
     pub fn peel(&self, mut id: ValueId) -> ValueId {
@@ -378,6 +403,19 @@ impl Body {
 }
 
 impl Terminator {
+    /// Leads elsewhere: each block it can go to is replaced.
+    pub fn retarget(&mut self, to: impl Fn(BlockId) -> BlockId) {
+        match self {
+            Self::Goto(next) => *next = to(*next),
+            Self::Branch { then, otherwise, .. } => {
+                *then = to(*then);
+                *otherwise = to(*otherwise);
+            }
+            Self::Choice(blocks) => blocks.iter_mut().for_each(|block| *block = to(*block)),
+            Self::Return { .. } | Self::Panic(_) | Self::Unreachable => {}
+        }
+    }
+
     /// The blocks it can go to.
     #[must_use]
     pub fn successors(&self) -> Vec<BlockId> {

@@ -4,7 +4,7 @@
 //! can be lowered later (functions, constants, scripts).
 
 use super::body::Problem;
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Language, Span};
 
 /// A lowerable item of one file: a position in [`FileIndex::functions`] or
 /// [`FileIndex::constants`].
@@ -136,6 +136,44 @@ pub enum Role {
     Test,
 }
 
+/// Names of folders that only serve tests.
+const TEST_FOLDERS: [&str; 21] = [
+    "test",
+    "tests",
+    "testing",
+    "testdata",
+    "testutil",
+    "testutils",
+    "test_data",
+    "test_util",
+    "test_utils",
+    "test-data",
+    "test-util",
+    "test-utils",
+    "__tests__",
+    "mock",
+    "mocks",
+    "fakes",
+    "stubs",
+    "bench",
+    "benches",
+    "examples",
+    "e2e",
+];
+/// Ends of such names.
+const TEST_ENDS: [&str; 8] =
+    ["-test", "-tests", "_tests", "-testing", "-test-utils", "-mock", "-mocks", "-e2e"];
+
+/// Whether a folder, by its name, holds what only serves tests. `spec` is a folder of tests in most
+/// languages, and of specifications in Rust.
+#[must_use]
+pub fn is_test_folder(name: &str, language: Language) -> bool {
+    let name = name.to_ascii_lowercase();
+    TEST_FOLDERS.contains(&name.as_str())
+        || TEST_ENDS.iter().any(|end| name.ends_with(end))
+        || matches!(name.as_str(), "spec" | "specs") && language != Language::Rust
+}
+
 /// Everything that one file declares.
 #[derive(Clone, Debug)]
 pub struct FileIndex {
@@ -211,16 +249,8 @@ pub struct Function {
     pub is_async: bool,
     /// Whether it has a body (a trait method may not).
     pub has_body: bool,
-    /// Whether callers outside the file can reach it.
-    pub public: bool,
     /// Product or test code.
     pub role: Role,
-    /// Attributes or annotations, last path part and raw arguments.
-    pub attributes: Vec<(String, String)>,
-    /// The first paragraph of its documentation.
-    pub doc: String,
-    /// Names of the functions and methods its text calls, sorted, no duplicates; macros with `!`.
-    pub mentions: Vec<String>,
     /// The whole item.
     pub span: Span,
     /// Its name alone.
@@ -323,8 +353,6 @@ pub struct Import {
     pub path: Path,
     /// The name it has here; `_` for `as _`; `*` for a glob.
     pub name: String,
-    /// Whether others can import it from here.
-    pub public: bool,
 }
 
 /// `mod name;`: a module whose text is in another file.

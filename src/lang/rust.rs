@@ -15,7 +15,6 @@ mod recover;
 
 mod attributes;
 mod header;
-mod mentions;
 mod module;
 mod role;
 

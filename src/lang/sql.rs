@@ -25,7 +25,7 @@ mod scan;
 mod split;
 mod token;
 
-pub use dialect::{Dialects, guess_dialect};
+pub use dialect::Dialects;
 pub use migration::{MigrationSet, migrations};
 pub use offline::offline_query;
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::value::Text;
-use crate::source::{FileId, Language, SourceFile, Tree};
+use crate::source::{FileId, Language, SourceFile, Tree, folders};
 
 /// Files in files in files: deeper than any loader's user goes.
 const MAXIMUM_DEPTH: usize = 16;
@@ -74,24 +74,15 @@ fn included_name(line: &str) -> Option<&str> {
 /// The files that an include names, seen from a file: next to it, or next to a folder above it.
 fn files_named<'t>(file: &SourceFile, name: &str, tree: &'t Tree) -> Vec<&'t SourceFile> {
     let with_suffix = if name.ends_with(".lua") { name.to_owned() } else { format!("{name}.lua") };
-    let mut folder = parent(&file.path);
-    loop {
-        let path =
-            if folder.is_empty() { with_suffix.clone() } else { format!("{folder}/{with_suffix}") };
-        let found = if path.contains('*') {
-            matching(&path, tree)
-        } else {
-            tree.at(&path).into_iter().collect()
+    let found = |folder: &str| {
+        let path = format!("{folder}/{with_suffix}");
+        let found: Vec<&SourceFile> = match path.contains('*') {
+            true => matching(path.trim_start_matches('/'), tree),
+            false => tree.at(&path).into_iter().collect(),
         };
-        if !found.is_empty() || folder.is_empty() {
-            return found;
-        }
-        folder = parent(folder);
-    }
-}
-
-fn parent(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+        (!found.is_empty()).then_some(found)
+    };
+    folders(&file.path).find_map(found).unwrap_or_default()
 }
 
 /// Lua files whose path matches a pattern with one `*`.

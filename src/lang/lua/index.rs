@@ -6,10 +6,10 @@ use tree_sitter::Node;
 
 use super::{include, literal, looks_like_script, parse};
 use crate::ir::body::{Problem, ProblemKind};
-use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef};
+use crate::ir::index::{FileIndex, Function, Path, Receiver, Role, TypeRef, is_test_folder};
 use crate::ir::value::Text;
 use crate::lang::cursor;
-use crate::source::{SourceFile, Span, Tree};
+use crate::source::{Language, SourceFile, Span, Tree};
 
 /// Functions of one library that are read: each is lowered with the whole file around it.
 const MAXIMUM_FUNCTIONS: usize = 128;
@@ -17,9 +17,6 @@ const MAXIMUM_FUNCTIONS: usize = 128;
 const OTHER_HOSTS: [&str; 6] = ["ngx", "require", "module", "package", "vim", "io"];
 /// Folders of files that are put into others.
 const FRAGMENT_FOLDERS: [&str; 4] = ["includes", "include", "shared", "partials"];
-/// Folders of code that only serves tests.
-const TEST_FOLDERS: [&str; 9] =
-    ["test", "tests", "spec", "specs", "__tests__", "testdata", "benches", "examples", "mocks"];
 
 /// The index of a file.
 #[must_use]
@@ -48,10 +45,8 @@ pub fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
         index.problems.push(Problem { span, message, kind: ProblemKind::Limit });
         items.truncate(MAXIMUM_FUNCTIONS);
     }
-    index.functions = items
-        .into_iter()
-        .map(|item| function(file, &text, &script.source, &item, index.role))
-        .collect();
+    index.functions =
+        items.into_iter().map(|item| function(file, &text, &item, index.role)).collect();
     index
 }
 
@@ -295,13 +290,7 @@ fn content(text: &Text, node: Node<'_>) -> String {
     literal::decode(text, node.start_byte(), node.end_byte()).content
 }
 
-fn function(
-    file: &SourceFile,
-    text: &Text,
-    source: &str,
-    found: &Found<'_>,
-    role: Role,
-) -> Function {
+fn function(file: &SourceFile, text: &Text, found: &Found<'_>, role: Role) -> Function {
     let place = |node: Node<'_>| text.place(node.start_byte(), node.end_byte());
     let (span, name_span) = match found.name_node {
         Some(name) => (place(found.node), place(name)),
@@ -318,39 +307,17 @@ fn function(
         generics: Vec::new(),
         is_async: false,
         has_body: true,
-        public: true,
         role,
-        attributes: Vec::new(),
-        doc: leading_comment(&file.text),
-        mentions: mentions(found.node, source),
         span,
         name_span,
     }
 }
 
-/// Names of the functions a node's code calls.
-fn mentions(node: Node<'_>, source: &str) -> Vec<String> {
-    let called = |node: Node<'_>| {
-        let name = node.child_by_field_name("name").filter(|_| node.kind() == "function_call")?;
-        let last = name.child_by_field_name("method").or(name.child_by_field_name("field"));
-        source.get(last.unwrap_or(name).byte_range())
-    };
-    let names: BTreeSet<&str> = cursor::descendants(node).filter_map(called).collect();
-    names.into_iter().map(str::to_owned).collect()
-}
-
-/// The comment lines a file begins with, joined to one paragraph.
-fn leading_comment(text: &str) -> String {
-    let lines = text.lines().skip_while(|line| line.starts_with('#') || line.trim().is_empty());
-    let comments = lines.map_while(|line| line.trim().strip_prefix("--"));
-    let paragraph = comments.map(|line| line.trim_start_matches('-').trim());
-    paragraph.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
 fn role(path: &str) -> Role {
     let name = file_name(path);
     let stem = name.strip_suffix(".lua").unwrap_or(name);
-    let in_folder = path.split('/').rev().skip(1).any(|folder| TEST_FOLDERS.contains(&folder));
+    let mut folders = path.split('/').rev().skip(1);
+    let in_folder = folders.any(|folder| is_test_folder(folder, Language::Lua));
     let by_name = stem.ends_with("_spec") || stem.ends_with("_test") || stem.starts_with("test_");
     if in_folder || by_name { Role::Test } else { Role::Product }
 }

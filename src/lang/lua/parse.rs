@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use tree_sitter::{Language, ParseOptions, ParseState, Parser, Tree};
 
 use crate::ir::value::HOLE;
+use crate::source::beginning;
 
 /// How often the parser may report, every 100 steps, once the text was seen to have a fault: about
 /// 40,000 bytes of text that is full of them, more of text that has one.
@@ -136,19 +137,10 @@ fn ends_line(mut characters: impl Iterator<Item = char>) -> bool {
 /// The bytes of the longest template hole that is looked for.
 const MAXIMUM_HOLE: usize = 300;
 
-/// The first bytes of a text, cut at a character.
-fn beginning(text: &str) -> &str {
-    let mut end = text.len().min(MAXIMUM_HOLE);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or(text)
-}
-
 /// Where the next template hole starts, and its length.
 fn next_hole(text: &str) -> Option<(usize, usize)> {
     text.char_indices().find_map(|(at, c)| {
-        let rest = beginning(text.get(at..)?);
+        let rest = beginning(text.get(at..)?, MAXIMUM_HOLE);
         let closed = |open: &str, close: &str| {
             let inside = rest.strip_prefix(open)?;
             Some(open.len() + inside.find(close)? + close.len())

@@ -1,4 +1,4 @@
-//! Attributes, documentation and visibility of items.
+//! Attributes of items, and where items begin.
 
 use super::span::Place;
 use super::types;
@@ -32,36 +32,6 @@ fn raw(meta: &syn::Meta, file: &SourceFile, place: Place) -> String {
     text.trim().to_owned()
 }
 
-/// The first paragraph of the documentation, on one line.
-pub(crate) fn documentation(list: &[syn::Attribute]) -> String {
-    let mut words = String::new();
-    for line in list.iter().filter_map(doc_text) {
-        for line in line.lines().map(str::trim) {
-            match (line.is_empty(), words.is_empty()) {
-                (true, true) => {}
-                (true, false) => return words,
-                (false, first) => {
-                    if !first {
-                        words.push(' ');
-                    }
-                    words.push_str(line);
-                }
-            }
-        }
-        if line.is_empty() && !words.is_empty() {
-            return words;
-        }
-    }
-    words
-}
-
-fn doc_text(attribute: &syn::Attribute) -> Option<String> {
-    match &attribute.meta {
-        syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => text_value(&pair.value),
-        _ => None,
-    }
-}
-
 /// The text of a string literal.
 pub(crate) fn text_value(value: &syn::Expr) -> Option<String> {
     match value {
@@ -76,15 +46,6 @@ pub(crate) fn text_of(list: &[syn::Attribute], name: &str) -> Option<String> {
         syn::Meta::NameValue(pair) if pair.path.is_ident(name) => text_value(&pair.value),
         _ => None,
     })
-}
-
-/// Whether others can see the item: any `pub` but `pub(self)`.
-pub(crate) fn is_public(visibility: &syn::Visibility) -> bool {
-    match visibility {
-        syn::Visibility::Public(_) => true,
-        syn::Visibility::Restricted(of) => !of.path.is_ident("self"),
-        syn::Visibility::Inherited => false,
-    }
 }
 
 /// The first token of an item: its first outer attribute, else its visibility, else `first`.

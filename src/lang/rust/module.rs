@@ -7,17 +7,13 @@ use crate::source::{SourceFile, Tree};
 /// the folders and the name of the file.
 pub(crate) fn module_path(file: &SourceFile, tree: &Tree) -> Path {
     let parts: Vec<&str> = file.path.split('/').collect();
-    let mut names = Vec::new();
-    let mut inside = 0;
-    for folders in (0..parts.len()).rev() {
-        let folder = parts.get(..folders).unwrap_or_default().join("/");
-        let Some(manifest) = tree.text(&format!("{folder}/Cargo.toml")) else { continue };
-        if let Some(package) = package_name(manifest) {
-            names.push(package.replace('-', "_"));
-            inside = folders;
-            break;
-        }
-    }
+    let named = |(folder, manifest): (&str, &SourceFile)| {
+        let name = package_name(&manifest.text)?.replace('-', "_");
+        Some((name, folder.split('/').filter(|part| !part.is_empty()).count()))
+    };
+    let package = tree.manifests(&file.path).find_map(named);
+    let inside = package.as_ref().map_or(0, |(_, folders)| *folders);
+    let mut names: Vec<String> = package.into_iter().map(|(name, _)| name).collect();
     let mut rest = parts.get(inside..).unwrap_or_default();
     if !names.is_empty() && rest.first() == Some(&"src") {
         rest = rest.get(1..).unwrap_or_default();

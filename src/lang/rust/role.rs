@@ -3,32 +3,15 @@
 use syn::punctuated::Punctuated;
 use syn::{Meta, Token};
 
-use crate::ir::index::Role;
-
-/// Folders whose files are test code.
-const FOLDERS: [&str; 14] = [
-    "tests",
-    "test",
-    "benches",
-    "examples",
-    "testing",
-    "testutil",
-    "testutils",
-    "test_util",
-    "test_utils",
-    "test-utils",
-    "mock",
-    "mocks",
-    "fakes",
-    "stubs",
-];
+use crate::ir::index::{Role, is_test_folder};
+use crate::source::Language;
 
 /// The role of a whole file, by its path.
 pub(crate) fn of_path(path: &str) -> Role {
     let mut parts: Vec<&str> = path.split('/').collect();
     let name = parts.pop().unwrap_or("");
     let stem = name.strip_suffix(".rs").unwrap_or(name);
-    let folder = parts.iter().any(|part| FOLDERS.contains(part) || is_test_package(part));
+    let folder = parts.iter().any(|part| is_test_folder(part, Language::Rust));
     test_if(folder || is_test_module(stem))
 }
 
@@ -82,12 +65,6 @@ fn is_test_module(name: &str) -> bool {
         || ["_test", "_tests", "_mock", "_mocks", "_fake", "_bench"]
             .into_iter()
             .any(|word| name.ends_with(word))
-}
-
-fn is_test_package(folder: &str) -> bool {
-    ["-test", "-tests", "-mock", "-mocks", "_tests", "-test-utils", "-testing", "-e2e"]
-        .into_iter()
-        .any(|word| folder.ends_with(word))
 }
 
 /// Whether a `cfg` predicate holds only (or also) for tests: `test` stands in it, not negated.

@@ -44,6 +44,27 @@ pub(crate) fn significant(text: &str) -> impl Iterator<Item = Token<'_>> {
     })
 }
 
+/// Whether an item (`fn`, `use`, `const`, …) may be declared in a body's text, by itself or in one of
+/// the macros that take items.
+pub(crate) fn declares_items(text: &str) -> bool {
+    const WORDS: [&str; 13] = [
+        "fn",
+        "use",
+        "struct",
+        "enum",
+        "impl",
+        "mod",
+        "trait",
+        "static",
+        "const",
+        "type",
+        "lazy_static",
+        "thread_local",
+        "cfg_if",
+    ];
+    significant(text).any(|token| token.kind == TokenKind::Ident && WORDS.contains(&token.text))
+}
+
 /// Keywords that can't be the name of a called function or macro, nor the end of an operand.
 pub(crate) fn is_operator_word(word: &str) -> bool {
     matches!(

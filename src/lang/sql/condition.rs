@@ -45,20 +45,10 @@ fn kinds(expr: &Expr, places: Places<'_>, depth: usize) -> Vec<PredicateKind> {
     }
     match expr {
         Expr::BinaryOp { op: BinaryOperator::Or, .. } => vec![either(expr, places, depth)],
-        Expr::BinaryOp { left, op, right } => match comparison(op) {
-            Some(comparison) => compare_rows(expr, left, comparison, right),
-            None => one(None),
-        },
-        Expr::IsNotDistinctFrom(left, right) => compare_rows(expr, left, Comparison::Equal, right),
-        Expr::IsDistinctFrom(left, right) => compare_rows(expr, left, Comparison::NotEqual, right),
-        Expr::Between { expr: inner, negated: false, low, high } => {
-            let bound =
-                |comparison, value| compare(&expression(inner), comparison, &expression(value));
-            match (bound(Comparison::GreaterOrEqual, low), bound(Comparison::LessOrEqual, high)) {
-                (Some(low), Some(high)) => vec![low, high],
-                _ => one(None),
-            }
-        }
+        Expr::BinaryOp { .. }
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::IsDistinctFrom(..)
+        | Expr::Between { negated: false, .. } => compared(expr).unwrap_or_else(|| one(None)),
         Expr::IsNull(inner) => one(null(inner, false)),
         Expr::IsNotNull(inner) => one(null(inner, true)),
         Expr::IsTrue(inner) | Expr::IsNotFalse(inner) => one(truth(inner, true)),
@@ -87,6 +77,28 @@ fn kinds(expr: &Expr, places: Places<'_>, depth: usize) -> Vec<PredicateKind> {
             one(Some(PredicateKind::Exists { subquery, negated: *negated }))
         }
         _ => one(None),
+    }
+}
+
+/// A comparison of two sides, or of one with two bounds.
+fn compared(expr: &Expr) -> Option<Vec<PredicateKind>> {
+    match expr {
+        Expr::BinaryOp { left, op, right } => {
+            Some(compare_rows(expr, left, comparison(op)?, right))
+        }
+        Expr::IsNotDistinctFrom(left, right) => {
+            Some(compare_rows(expr, left, Comparison::Equal, right))
+        }
+        Expr::IsDistinctFrom(left, right) => {
+            Some(compare_rows(expr, left, Comparison::NotEqual, right))
+        }
+        Expr::Between { expr: inner, low, high, .. } => {
+            let bound =
+                |comparison, value| compare(&expression(inner), comparison, &expression(value));
+            let low = bound(Comparison::GreaterOrEqual, low)?;
+            Some(vec![low, bound(Comparison::LessOrEqual, high)?])
+        }
+        _ => None,
     }
 }
 

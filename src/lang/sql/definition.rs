@@ -253,16 +253,26 @@ fn alter_table(
         AlterTableOperation::AddColumn { column_def, .. } => {
             let column =
                 SchemaChange::AddColumn { table: table(), column: column_of(column_def, places) };
-            let constraints = column_constraints(column_def, places);
-            std::iter::once(column)
-                .chain(
-                    constraints.into_iter().map(|constraint| SchemaChange::AddConstraint {
-                        table: table(),
-                        constraint,
-                    }),
-                )
-                .collect()
+            let constraint =
+                |constraint| SchemaChange::AddConstraint { table: table(), constraint };
+            let constraints = column_constraints(column_def, places).into_iter().map(constraint);
+            std::iter::once(column).chain(constraints).collect()
         }
+        AlterTableOperation::RenameTable { table_name } => {
+            let (RenameTableNameKind::As(to) | RenameTableNameKind::To(to)) = table_name;
+            vec![SchemaChange::RenameTable { table: table(), to: last(to) }]
+        }
+        AlterTableOperation::ValidateConstraint { name: constraint } => {
+            vec![SchemaChange::ValidateConstraint { table: table(), name: name(constraint) }]
+        }
+        other => dropped(target, other).unwrap_or_else(|| alter_columns(target, other)),
+    }
+}
+
+/// What an operation takes away; `None` when it takes nothing.
+fn dropped(target: &TableName, operation: &AlterTableOperation) -> Option<Vec<SchemaChange>> {
+    let table = || target.clone();
+    Some(match operation {
         AlterTableOperation::DropConstraint { name: constraint, .. }
         | AlterTableOperation::DropForeignKey { name: constraint, .. } => {
             vec![SchemaChange::DropConstraint { table: table(), name: name(constraint) }]
@@ -277,15 +287,8 @@ fn alter_table(
             .iter()
             .map(|column| SchemaChange::DropColumn { table: table(), column: name(column) })
             .collect(),
-        AlterTableOperation::RenameTable { table_name } => {
-            let (RenameTableNameKind::As(to) | RenameTableNameKind::To(to)) = table_name;
-            vec![SchemaChange::RenameTable { table: table(), to: last(to) }]
-        }
-        AlterTableOperation::ValidateConstraint { name: constraint } => {
-            vec![SchemaChange::ValidateConstraint { table: table(), name: name(constraint) }]
-        }
-        other => alter_columns(target, other),
-    }
+        _ => return None,
+    })
 }
 
 /// Changes of a column that is there.

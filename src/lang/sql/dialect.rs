@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Dialect;
-use crate::source::{FileId, Language, SourceFile, Tree};
+use crate::source::{self, Language, SourceFile, Tree};
 
 /// Bytes of a file whose words are looked at.
 const LOOKED_AT: usize = 65_536;
@@ -55,23 +55,8 @@ impl Dialects {
 
     /// What the nearest manifest that speaks of databases says.
     fn by_manifest(&self, path: &str) -> Option<Dialect> {
-        let mut folder = path;
-        loop {
-            folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
-            if let Some(dialect) = self.manifests.get(folder) {
-                return *dialect;
-            }
-            if folder.is_empty() {
-                return None;
-            }
-        }
+        source::folders(path).find_map(|folder| self.manifests.get(folder)).copied().flatten()
     }
-}
-
-/// The dialect of one file. Where many files are asked for, [`Dialects`] reads the manifests once.
-#[must_use]
-pub fn guess_dialect(tree: &Tree, file: FileId) -> Dialect {
-    tree.file(file).map(|file| Dialects::new(tree).of(file)).unwrap_or_default()
 }
 
 /// The dialect that a path names, the deepest part first.
@@ -122,14 +107,10 @@ fn library(name: &str, dependency: &toml::Value, found: &mut Vec<Dialect>) {
 
 /// The dialect that a file's own words give away.
 fn by_words(file: &SourceFile) -> Option<Dialect> {
-    let mut end = file.text.len().min(LOOKED_AT);
-    while !file.text.is_char_boundary(end) {
-        end -= 1;
-    }
     let sql = file.language == Language::Sql;
     // Prose of comments says nothing of the dialect.
     let said = |line: &str| !(sql && line.trim_start().starts_with("--"));
-    let text = file.text.get(..end).unwrap_or("");
+    let text = source::beginning(&file.text, LOOKED_AT);
     let lines = text.lines().filter(|line| said(line)).map(|line| match line.split_once(" -- ") {
         Some((code, _)) if sql => code,
         _ => line,
@@ -176,7 +157,7 @@ mod tests {
             ((*path).to_owned(), language, (*text).to_owned())
         });
         let tree = Tree::from_texts(texts.collect());
-        guess_dialect(&tree, tree.at(path).unwrap().id)
+        Dialects::new(&tree).of(tree.at(path).unwrap())
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::Dialect;
 use super::dialect::Dialects;
-use crate::source::{FileId, Language, SourceFile, Tree};
+use crate::ir::index;
+use crate::source::{self, FileId, Language, SourceFile, Tree};
 
 /// The migrations of one database: one schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,25 +22,6 @@ pub struct MigrationSet {
     /// Whether they stand among tests or fixtures.
     pub fixture: bool,
 }
-
-/// Words of folder names that hold tests.
-const TEST_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "testing",
-    "testdata",
-    "testutil",
-    "testutils",
-    "fixture",
-    "fixtures",
-    "spec",
-    "specs",
-    "mock",
-    "mocks",
-    "bench",
-    "benches",
-    "e2e",
-];
 
 /// Names of files that hold a whole schema.
 const WHOLE: &[&str] = &[
@@ -74,8 +56,8 @@ pub fn migrations(tree: &Tree) -> Vec<MigrationSet> {
             let first = files.first()?;
             Some(MigrationSet {
                 dialect: dialect(&dialects, &files),
-                package: package(tree, &root),
-                fixture: is_test_folder(&root) || is_test_folder(&first.path),
+                package: tree.package(&first.path).map(str::to_owned),
+                fixture: is_fixture(source::folder(&first.path)),
                 files: files.iter().map(|file| file.id).collect(),
                 root,
             })
@@ -83,32 +65,14 @@ pub fn migrations(tree: &Tree) -> Vec<MigrationSet> {
         .collect()
 }
 
-fn is_test_folder(path: &str) -> bool {
-    let folders = path
-        .rsplit_once('/')
-        .map_or("", |(folders, last)| if last.contains('.') { folders } else { path });
-    folders.split('/').any(|part| {
-        let part = part.to_ascii_lowercase();
-        part.split(['-', '_', '.']).any(|word| TEST_FOLDERS.contains(&word))
+/// Whether a folder of migrations, or one around it, is by a word of its name one of tests, or of
+/// data for them.
+fn is_fixture(folder: &str) -> bool {
+    folder.split('/').any(|part| {
+        part.to_ascii_lowercase().split(['-', '_', '.']).any(|word| {
+            matches!(word, "fixture" | "fixtures") || index::is_test_folder(word, Language::Sql)
+        })
     })
-}
-
-fn package(tree: &Tree, root: &str) -> Option<String> {
-    let mut folder = root;
-    loop {
-        let manifest = if folder.is_empty() {
-            "Cargo.toml".to_owned()
-        } else {
-            format!("{folder}/Cargo.toml")
-        };
-        if tree.at(&manifest).is_some() {
-            return Some(folder.to_owned());
-        }
-        if folder.is_empty() {
-            return None;
-        }
-        folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
-    }
 }
 
 /// The dialect most of the first files speak.

@@ -17,7 +17,7 @@ use super::{Dialect, definition, head, merge, query, recover, repair, routine, s
 use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::sql::{Fidelity, Statement, StatementKind};
 use crate::ir::value::{HOLE, Text};
-use crate::source::Span;
+use crate::source::{Span, beginning};
 
 /// Nesting that the parser follows.
 const RECURSION: usize = 40;
@@ -141,11 +141,8 @@ impl<'a> Session<'a> {
 }
 
 fn kept(content: &str, start: usize, end: usize) -> String {
-    let mut stop = end.min(start + KEPT);
-    while !content.is_char_boundary(stop) {
-        stop -= 1;
-    }
-    content.get(start..stop).unwrap_or("").replace(HOLE, "?")
+    let whole = content.get(start..end).unwrap_or("");
+    beginning(whole, KEPT).replace(HOLE, "?")
 }
 
 fn dialects(first: Dialect) -> Vec<&'static dyn dialect::Dialect> {

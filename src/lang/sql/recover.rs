@@ -14,6 +14,7 @@ use crate::ir::sql::{
     Assignment, Delete, Expression, Fidelity, Insert, Predicate, PredicateKind, Select, Statement,
     StatementKind, TableName, Update,
 };
+use crate::lang::cursor;
 
 /// Longer statements are left to the scan: recovery is costly.
 const LONGEST: usize = 32_768;
@@ -45,9 +46,9 @@ struct Reader<'a> {
     tokens: &'a [Token],
 }
 
+/// The children of a node, as many as are looked at.
 fn children<'t>(node: Node<'t>) -> impl Iterator<Item = Node<'t>> {
-    let count = u32::try_from(node.named_child_count().min(NODES)).unwrap_or(0);
-    (0..count).filter_map(move |index| node.named_child(index))
+    cursor::children(node).into_iter().take(NODES)
 }
 
 fn child<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
@@ -76,50 +77,38 @@ impl Reader<'_> {
             return None;
         }
         let predicates = conditions.map(|node| self.conditions(node)).unwrap_or_default();
-        let table = self.table(place);
-        match main.kind() {
+        Some(match main.kind() {
             "update" => {
-                let sets: Vec<_> =
-                    children(main).filter_map(|node| self.assignment(node)).collect();
-                let table = self.table(main);
-                (table.is_some() && !sets.is_empty()).then(|| {
-                    let table = table.unwrap_or_default();
-                    StatementKind::Update(Update {
-                        table,
-                        sets,
-                        predicates,
-                        returning,
-                        ..Update::default()
-                    })
-                })
+                StatementKind::Update(Update { predicates, returning, ..self.update(main)? })
             }
-            "delete" => Some(StatementKind::Delete(Delete {
-                table: table?,
+            "delete" => StatementKind::Delete(Delete {
+                table: self.table(place)?,
                 predicates,
                 returning,
                 ..Delete::default()
-            })),
-            "insert" => {
-                let columns = child(main, "list").map(|list| self.names(list)).unwrap_or_default();
-                Some(StatementKind::Insert(Insert {
-                    table: self.table(main)?,
-                    columns,
-                    returning,
-                    ..Insert::default()
-                }))
-            }
-            _ => {
-                let tables = from.map(|from| self.tables(from)).unwrap_or_default();
-                let columns = child(main, "select_expression").map(|list| self.names(list));
-                let columns = columns.unwrap_or_default();
-                Some(StatementKind::Select(Select {
-                    tables,
-                    columns,
-                    predicates,
-                    ..Select::default()
-                }))
-            }
-        }
+            }),
+            "insert" => StatementKind::Insert(Insert {
+                table: self.table(main)?,
+                columns: child(main, "list").map(|list| self.names(list)).unwrap_or_default(),
+                returning,
+                ..Insert::default()
+            }),
+            _ => StatementKind::Select(Select {
+                tables: from.map(|from| self.tables(from)).unwrap_or_default(),
+                columns: child(main, "select_expression")
+                    .map(|list| self.names(list))
+                    .unwrap_or_default(),
+                predicates,
+                ..Select::default()
+            }),
+        })
+    }
+
+    /// Table and assignments of an UPDATE; `None` when one of them is not in the tree.
+    fn update(&self, main: Node<'_>) -> Option<Update> {
+        let sets: Vec<_> = children(main).filter_map(|node| self.assignment(node)).collect();
+        let table = self.table(main).filter(|_| !sets.is_empty())?;
+        Some(Update { table, sets, ..Update::default() })
     }
 
     fn name(&self, node: Node<'_>) -> String {

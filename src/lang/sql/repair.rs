@@ -12,6 +12,44 @@ use super::token::{Token, TokenKind};
 use crate::ir::sql::{Fidelity, Insert, OnConflict, SchemaChange, Statement, StatementKind};
 use crate::source::Span;
 
+/// Words that ALTER TABLE's actions begin with.
+const ACTIONS: &[&str] = &[
+    "add",
+    "alter",
+    "drop",
+    "rename",
+    "modify",
+    "change",
+    "validate",
+    "attach",
+    "detach",
+    "set",
+    "reset",
+    "enable",
+    "disable",
+    "owner",
+    "inherit",
+    "no",
+    "replica",
+    "force",
+    "cluster",
+    "configure",
+    "experimental_audit",
+    "scatter",
+    "split",
+    "convert",
+    "engine",
+    "order",
+    "auto_increment",
+    "comment",
+    "partition",
+    "materialize",
+    "freeze",
+    "update",
+    "delete",
+    "clear",
+];
+
 /// How many elements are tried.
 const ELEMENTS: usize = 400;
 
@@ -205,44 +243,8 @@ fn altered(
     normalised: &Normalised,
 ) -> Option<Vec<SchemaChange>> {
     let content = session.content();
-    let verbs = [
-        "add",
-        "alter",
-        "drop",
-        "rename",
-        "modify",
-        "change",
-        "validate",
-        "attach",
-        "detach",
-        "set",
-        "reset",
-        "enable",
-        "disable",
-        "owner",
-        "inherit",
-        "no",
-        "replica",
-        "force",
-        "cluster",
-        "configure",
-        "experimental_audit",
-        "scatter",
-        "split",
-        "convert",
-        "engine",
-        "order",
-        "auto_increment",
-        "comment",
-        "partition",
-        "materialize",
-        "freeze",
-        "update",
-        "delete",
-        "clear",
-    ];
     let action =
-        tokens.iter().skip(table + 2).position(|token| token.is_any(content, &verbs))? + table + 2;
+        tokens.iter().skip(table + 2).position(|token| token.is_any(content, ACTIONS))? + table + 2;
     let name = normalised.written(tokens.get(table + 1..action)?)?;
     let mut changes = Vec::new();
     for element in elements(tokens.get(action..)?).into_iter().take(ELEMENTS) {

@@ -350,39 +350,38 @@ fn without_into(content: &str, tokens: &[Token]) -> (Vec<Token>, Vec<String>) {
             before.is_any(content, &["insert", "replace", "merge", "ignore", "upsert", "overwrite"])
         });
         if depth == 0 && token.is(content, "into") && !table {
-            index += 1;
-            while let Some(target) = tokens.get(index) {
-                let strict = target.is(content, "strict");
-                let ends = target.is_any(
-                    content,
-                    &[
-                        "from", "where", "using", "group", "order", "limit", "for", "union",
-                        "having",
-                    ],
-                );
-                let part = matches!(
-                    target.kind,
-                    TokenKind::Word | TokenKind::Quoted | TokenKind::Comma | TokenKind::Dot
-                );
-                if ends || !part {
-                    break;
-                }
-                if !strict && let Some(name) = head::name(content, target) {
-                    names.push(name);
-                }
-                index += 1;
-                // A name that no comma or dot follows is the last, unless STRICT.
-                let more = tokens
-                    .get(index)
-                    .is_some_and(|next| matches!(next.kind, TokenKind::Comma | TokenKind::Dot));
-                if matches!(target.kind, TokenKind::Word | TokenKind::Quoted) && !strict && !more {
-                    break;
-                }
-            }
+            index = targets(content, tokens, index + 1, &mut names);
             continue;
         }
         kept.push(*token);
         index += 1;
     }
     (kept, names)
+}
+
+/// Reads the variables behind INTO; gives the position behind the last.
+fn targets(content: &str, tokens: &[Token], from: usize, names: &mut Vec<String>) -> usize {
+    const ENDS: [&str; 9] =
+        ["from", "where", "using", "group", "order", "limit", "for", "union", "having"];
+    let separates = |at: usize| {
+        let token = tokens.get(at);
+        token.is_some_and(|next| matches!(next.kind, TokenKind::Comma | TokenKind::Dot))
+    };
+    let mut index = from;
+    while let Some(target) = tokens.get(index) {
+        let named = matches!(target.kind, TokenKind::Word | TokenKind::Quoted);
+        if target.is_any(content, &ENDS) || !named && !separates(index) {
+            break;
+        }
+        index += 1;
+        if target.is(content, "strict") {
+            continue;
+        }
+        names.extend(head::name(content, target));
+        // A name that no comma or dot follows is the last.
+        if named && !separates(index) {
+            break;
+        }
+    }
+    index
 }

@@ -5,6 +5,7 @@
 
 use super::Dialect;
 use crate::ir::value::HOLE;
+use crate::source::beginning;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -407,11 +408,7 @@ impl<'a> Lexer<'a> {
 
 /// The length of `{{ … }}` or `{name}` at the start of a text, within one line; 0 when none is.
 fn braces(text: &str) -> usize {
-    let mut reach = text.len().min(200);
-    while !text.is_char_boundary(reach) {
-        reach -= 1;
-    }
-    let line = text.get(..reach).unwrap_or("").split('\n').next().unwrap_or("");
+    let line = beginning(text, 200).split('\n').next().unwrap_or("");
     if line.starts_with("{{") {
         return line.find("}}").map_or(0, |at| at + 2);
     }

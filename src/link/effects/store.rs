@@ -100,13 +100,6 @@ fn cluster(program: &Program, body: BodyId, handle: ValueId, made_from: &At) -> 
 /// The folder of the nearest manifest above a body's file; empty for the root.
 pub(super) fn package(program: &Program, body: BodyId) -> String {
     let file = program.body(body).and_then(|body| program.tree.file(body.file));
-    let Some(file) = file else { return String::new() };
-    let mut folder = file.path.as_str();
-    while let Some((parent, _)) = folder.rsplit_once('/') {
-        folder = parent;
-        if program.tree.at(&format!("{folder}/Cargo.toml")).is_some() {
-            return folder.to_owned();
-        }
-    }
-    String::new()
+    let package = file.and_then(|file| program.tree.package(&file.path));
+    package.unwrap_or_default().to_owned()
 }

@@ -4,30 +4,16 @@
 //! the entry reaches, blocks without content passed over, and blocks with operations that nothing
 //! reaches (code behind a `return`).
 
-use std::collections::BTreeMap;
-
 use crate::ir::body::{BlockId, Body, Terminator};
 
 /// Compacts the blocks of a body; their order stays.
 pub(super) fn compact(body: &mut Body) {
     let forward: Vec<BlockId> = (0..body.blocks.len()).map(|index| passed(body, index)).collect();
     for block in &mut body.blocks {
-        retarget(&mut block.end, &|id| forward.get(id.0 as usize).copied().unwrap_or(id));
+        block.end.retarget(|id| forward.get(id.0 as usize).copied().unwrap_or(id));
     }
     let kept = kept(body);
-    let numbers: BTreeMap<BlockId, BlockId> = kept
-        .iter()
-        .enumerate()
-        .map(|(new, old)| (*old, BlockId(u32::try_from(new).unwrap_or(u32::MAX))))
-        .collect();
-    let mut index = 0;
-    body.blocks.retain(|_| {
-        index += 1;
-        numbers.contains_key(&BlockId(index - 1))
-    });
-    for block in &mut body.blocks {
-        retarget(&mut block.end, &|id| numbers.get(&id).copied().unwrap_or(id));
-    }
+    body.keep(&kept);
 }
 
 /// The first block with content that a block leads to.
@@ -44,18 +30,6 @@ fn passed(body: &Body, index: usize) -> BlockId {
         }
     }
     id
-}
-
-fn retarget(end: &mut Terminator, to: &impl Fn(BlockId) -> BlockId) {
-    match end {
-        Terminator::Goto(next) => *next = to(*next),
-        Terminator::Branch { then, otherwise, .. } => {
-            *then = to(*then);
-            *otherwise = to(*otherwise);
-        }
-        Terminator::Choice(blocks) => blocks.iter_mut().for_each(|block| *block = to(*block)),
-        Terminator::Return { .. } | Terminator::Panic(_) | Terminator::Unreachable => {}
-    }
 }
 
 /// The blocks to keep, in order.

@@ -1,7 +1,7 @@
 //! Functions, methods, trait methods and foreign functions.
 
 use super::super::header::{self, Generics};
-use super::super::{attributes, mentions, role, types};
+use super::super::{role, tokens, types};
 use super::walk::{Around, Walker};
 use crate::ir::index::{Constant, Function, Implementation, Path, Trait, TypeRef};
 
@@ -11,8 +11,6 @@ struct Home {
     owner: Option<TypeRef>,
     of_trait: Option<Path>,
     generics: Generics,
-    /// Whether its methods can be reached whatever their own visibility.
-    public: bool,
 }
 
 /// The parts of a function that all its kinds have.
@@ -62,7 +60,6 @@ impl Walker<'_> {
             owner: Some(owner),
             of_trait: of.trait_.as_ref().map(|(path, _)| types::path(path)),
             generics: header::generics(&of.generics),
-            public: of.trait_.is_some(),
         };
         self.block(of, &home, around);
         let around = Around { role, ..around.clone() };
@@ -127,7 +124,6 @@ impl Walker<'_> {
             owner: None,
             of_trait: Some(Path::single(name.clone())),
             generics: header::generics(&of.generics),
-            public: attributes::is_public(&of.vis),
         };
         let scope = around.scope.clone();
         let bounds = types::bounds(&of.supertraits);
@@ -179,16 +175,15 @@ impl Walker<'_> {
     fn header(&mut self, parts: &Parts<'_>, home: &Home, around: &Around) {
         let signature = parts.signature;
         let name = types::name(&signature.ident);
-        let found = parts.block.map(|block| {
+        let declares = |block: &&syn::Block| {
             let group = block.brace_token.span;
-            mentions::mentions(self.file.slice(self.place.span(group.join())))
-        });
-        let attributes = self.attributes(parts.attrs);
-        let role = role::either(around.role, role::of_attributes(&attributes));
+            tokens::declares_items(self.file.slice(self.place.span(group.join())))
+        };
+        let inside = parts.block.filter(declares);
+        let role = self.role(parts.attrs, around.role);
         let (returns, is_async) = header::returns(signature);
         let mut generics = home.generics.clone();
         header::add_generics(&mut generics, &signature.generics);
-        let inside = parts.block.filter(|_| found.as_ref().is_some_and(|found| found.items));
         let around_body = inside.map(|_| around.inside(&name, role));
         self.index.functions.push(Function {
             name,
@@ -201,11 +196,7 @@ impl Walker<'_> {
             generics,
             is_async,
             has_body: parts.block.is_some(),
-            public: home.public || parts.visibility.is_some_and(attributes::is_public),
             role,
-            attributes,
-            doc: attributes::documentation(parts.attrs),
-            mentions: found.map(|found| found.names).unwrap_or_default(),
             span: self.function_span(parts),
             name_span: self.place.span(signature.ident.span()),
         });

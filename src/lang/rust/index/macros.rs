@@ -69,7 +69,6 @@ impl Walker<'_> {
             scope: around.scope.clone(),
             path: Path(parts.collect()),
             name: "*".to_owned(),
-            public: true,
         });
     }
 

@@ -4,7 +4,7 @@
 use syn::visit::Visit;
 
 use super::super::span::Place;
-use super::super::{attributes, mentions, module, role, types};
+use super::super::{attributes, module, role, tokens, types};
 use crate::ir::index::{FileIndex, ModuleDeclaration, Path, Role};
 use crate::source::{SourceFile, Span, Tree};
 
@@ -112,7 +112,7 @@ impl Walker<'_> {
         span: Span,
         around: &Around,
     ) {
-        if mentions::mentions(self.file.slice(span)).items {
+        if tokens::declares_items(self.file.slice(span)) {
             Inner { walker: self, around }.visit_expr(expression);
         }
     }

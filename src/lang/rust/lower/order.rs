@@ -24,9 +24,9 @@ pub(super) fn ordered(mut body: Body, joins: &[JoinSources]) -> Body {
             order.push(id(index));
         }
     }
-    let numbers = numbers(&order, body.blocks.len());
+    let numbers = body.keep(&order);
     sort_joins(&mut body, joins, &absorbed, &numbers);
-    renumber(body, &order, &numbers)
+    body
 }
 
 /// A join whose ways are all itself or one other value is that value.
@@ -119,17 +119,6 @@ fn resolved(mut owner: Vec<BlockId>) -> Vec<BlockId> {
     owner
 }
 
-fn redirect(end: Terminator, to: impl Fn(BlockId) -> BlockId) -> Terminator {
-    match end {
-        Terminator::Goto(block) => Terminator::Goto(to(block)),
-        Terminator::Branch { test, then, otherwise, span } => {
-            Terminator::Branch { test, then: to(then), otherwise: to(otherwise), span }
-        }
-        Terminator::Choice(blocks) => Terminator::Choice(blocks.into_iter().map(to).collect()),
-        end => end,
-    }
-}
-
 /// Depth first without recursion; the last successor first, so that the first comes out earlier.
 fn reverse_postorder(body: &Body) -> Vec<BlockId> {
     let mut seen = vec![false; body.blocks.len()];
@@ -153,17 +142,6 @@ fn reverse_postorder(body: &Body) -> Vec<BlockId> {
     order
 }
 
-/// For every block its new number.
-fn numbers(order: &[BlockId], count: usize) -> Vec<Option<BlockId>> {
-    let mut numbers = vec![None; count];
-    for (index, old) in order.iter().enumerate() {
-        if let Some(slot) = numbers.get_mut(old.0 as usize) {
-            *slot = Some(id(index));
-        }
-    }
-    numbers
-}
-
 fn sort_joins(
     body: &mut Body,
     joins: &[JoinSources],
@@ -185,23 +163,4 @@ fn sort_joins(
         sorted.sort_by_key(|(block, _)| *block);
         *ways = sorted.into_iter().map(|(_, way)| way).collect();
     }
-}
-
-fn renumber(mut body: Body, order: &[BlockId], numbers: &[Option<BlockId>]) -> Body {
-    let number = |old: BlockId| numbers.get(old.0 as usize).copied().flatten();
-    let mut old: Vec<Option<Block>> = body.blocks.into_iter().map(Some).collect();
-    body.blocks = order
-        .iter()
-        .filter_map(|id| old.get_mut(id.0 as usize)?.take())
-        .map(|block| {
-            let lost = block.end.successors().into_iter().any(|next| number(next).is_none());
-            let end = if lost {
-                Terminator::Unreachable
-            } else {
-                redirect(block.end, |id| number(id).unwrap_or(id))
-            };
-            Block { end, ..block }
-        })
-        .collect();
-    body
 }

@@ -21,11 +21,7 @@ fn lowered(text: &str) -> (SourceFile, Lowered) {
         generics: Vec::new(),
         is_async: false,
         has_body: true,
-        public: false,
         role: Role::Product,
-        attributes: Vec::new(),
-        doc: String::new(),
-        mentions: Vec::new(),
         span: file.whole(),
         name_span: file.whole(),
     });

@@ -6,6 +6,7 @@ use super::super::Lowerer;
 use super::Invocation;
 use super::arguments::MacroArguments;
 use crate::ir::value::{Literal, Text, ValueId, ValueKind};
+use crate::source::folder;
 
 impl Lowerer<'_> {
     /// The text of the file named; unknown when it is not in the tree.
@@ -30,7 +31,7 @@ impl Lowerer<'_> {
 
     /// The path of an included file, from the root: beside this file, or in the package.
     fn included_path(&self, expr: &Expr) -> Option<String> {
-        let directory = self.file.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        let directory = folder(&self.file.path);
         match expr {
             Expr::Lit(of) => {
                 let Lit::Str(text) = &of.lit else { return None };
@@ -46,7 +47,7 @@ impl Lowerer<'_> {
                             path.push_str(&text.value());
                         }
                         Expr::Macro(of) if is_manifest_directory(&of.mac) => {
-                            path.push_str(self.package(directory));
+                            path.push_str(self.tree.package(&self.file.path).unwrap_or_default());
                         }
                         _ => return None,
                     }
@@ -54,19 +55,6 @@ impl Lowerer<'_> {
                 Some(path)
             }
             _ => None,
-        }
-    }
-
-    /// The nearest directory around that has a manifest.
-    fn package<'d>(&self, directory: &'d str) -> &'d str {
-        let mut at = directory;
-        loop {
-            let manifest =
-                if at.is_empty() { "Cargo.toml".to_owned() } else { format!("{at}/Cargo.toml") };
-            if at.is_empty() || self.tree.at(&manifest).is_some() {
-                return at;
-            }
-            at = at.rsplit_once('/').map_or("", |(parent, _)| parent);
         }
     }
 }
