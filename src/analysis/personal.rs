@@ -11,6 +11,8 @@ use crate::ir::effect::{BodyId, EffectKind, Key};
 use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
 use crate::source::Span;
 
+mod literal;
+
 /// What kind of personal data a key carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PersonalData {
@@ -201,7 +203,8 @@ impl Analysis<'_> {
         let mut seen: BTreeSet<Span> = BTreeSet::new();
         for (body, key, used_at) in self.keys_of_effects() {
             let lease = self.is_lease_key(body, &key);
-            for one in personal_holes(&self.words, body, &key.template) {
+            let written = written_out(body, &key);
+            for one in personal_holes(&self.words, body, &key.template).into_iter().chain(written) {
                 if seen.insert(one.span) {
                     found.push(PersonalKey { lease, used_at: Some(used_at), ..one });
                 }
@@ -283,6 +286,26 @@ impl Analysis<'_> {
         }
         all
     }
+}
+
+/// Personal data in the literal text of a key.
+fn written_out(body: BodyId, key: &Key) -> Option<PersonalKey> {
+    let text = |part: &KeyPart| match part {
+        KeyPart::Text(text) => literal::in_text(text).map(|(data, label)| (data, label.to_owned())),
+        KeyPart::Hole(_) => None,
+    };
+    let (data, label) = key.template.parts.iter().find_map(text)?;
+    Some(PersonalKey {
+        span: key.span,
+        made_at: None,
+        body,
+        template: key.template.clone(),
+        label,
+        data,
+        plain_hash: false,
+        lease: false,
+        used_at: None,
+    })
 }
 
 /// The holes of a template that carry personal data.

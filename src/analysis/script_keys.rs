@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Analysis;
 use crate::ir::body::{Body, OpKind};
-use crate::ir::effect::{BodyId, Effect, EffectKind, Key};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand};
 use crate::ir::key::{Hole, KeyTemplate, Origin, SlotRelation};
 use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
 use crate::source::Span;
@@ -66,11 +66,46 @@ impl Sources {
 /// How many values one key is followed through.
 const MOST_VALUES: usize = 400;
 
-impl Analysis<'_> {
+/// A key that a command of a script touches and that is not in KEYS.
+#[derive(Clone, Debug)]
+pub struct UndeclaredUse<'p> {
+    /// The command's effect.
+    pub effect: &'p Effect,
+    /// The command.
+    pub command: &'p RedisCommand,
+    /// The key.
+    pub key: &'p Key,
+    /// What makes it one.
+    pub undeclared: UndeclaredKey,
+}
+
+impl<'p> Analysis<'p> {
+    /// The undeclared keys of a script, those that are written alike once, in order.
+    #[must_use]
+    pub fn undeclared_keys(&self, body: BodyId) -> Vec<UndeclaredUse<'p>> {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut found = Vec::new();
+        for effect in self.program.effects(body) {
+            let EffectKind::Redis(command) = &effect.kind else { continue };
+            if effect.client != "lua" || command.is(&["PUBLISH", "KEYS", "SCAN"]) {
+                continue;
+            }
+            for key in &command.keys {
+                if self.declared_free(body, command, key) {
+                    continue;
+                }
+                let Some(undeclared) = self.undeclared_key(body, key) else { continue };
+                if seen.insert(named_alike(&key.template)) {
+                    found.push(UndeclaredUse { effect, command, key, undeclared });
+                }
+            }
+        }
+        found
+    }
+
     /// What makes a script's key one that its caller did not declare; `None` for a key of KEYS and
     /// for one of which nothing is known.
-    #[must_use]
-    pub fn undeclared_key(&self, body: BodyId, key: &Key) -> Option<UndeclaredKey> {
+    fn undeclared_key(&self, body: BodyId, key: &Key) -> Option<UndeclaredKey> {
         let source = match key.template.constant() {
             Some(_) if !key.template.parts.is_empty() => KeySource::Literal,
             _ => source(self.followed(body, key))?,
@@ -128,6 +163,11 @@ impl Analysis<'_> {
                     })
             })
     }
+}
+
+/// Keys of one script that are told of once: those that are written alike.
+fn named_alike(template: &KeyTemplate) -> String {
+    if template.has_literal() { template.skeleton() } else { template.to_string() }
 }
 
 fn keys_of(effect: &Effect) -> Option<&[Key]> {

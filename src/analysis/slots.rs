@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::Analysis;
-use crate::ir::effect::{Cluster, Effect, EffectKind, Key, Store};
+use super::identity::outer_template;
+use super::script_keys::UndeclaredUse;
+use crate::ir::effect::{BodyId, Cluster, Effect, EffectKind, Key, Site, Store};
 use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
 use crate::source::Span;
 
@@ -46,7 +48,12 @@ pub struct Conflict<'p> {
     pub may_hold_tag: bool,
     /// Whether a cluster is used.
     pub cluster: ClusterUse,
+    /// Whether the second key is one that a script touches and its caller did not declare.
+    pub undeclared: bool,
 }
+
+/// A script with this flag may touch keys of several slots.
+const CROSS_SLOT_FLAG: &str = "allow-cross-slot-keys";
 
 impl<'p> Analysis<'p> {
     /// All units whose keys must differ in slot, one conflict each, in body order.
@@ -70,8 +77,16 @@ impl<'p> Analysis<'p> {
                         }
                     }
                     EffectKind::Script(call) => {
-                        let keys = call.keys.iter().flatten().map(|key| (effect, key));
-                        found.extend(self.conflict(Unit::Script, &keys.collect::<Vec<_>>(), tags));
+                        let keys: Vec<_> =
+                            call.keys.iter().flatten().map(|key| (effect, key)).collect();
+                        let free = !call.scripts.is_empty()
+                            && call.scripts.iter().all(|it| self.has_flag(*it, CROSS_SLOT_FLAG));
+                        if !free {
+                            found.extend(self.conflict(Unit::Script, &keys, tags));
+                        }
+                        if let Some(batch) = call.batch.filter(|batch| batch.atomic) {
+                            batches.entry(batch.number).or_default().extend(keys);
+                        }
                     }
                     _ => {}
                 }
@@ -79,8 +94,46 @@ impl<'p> Analysis<'p> {
             for keys in batches.values() {
                 found.extend(self.conflict(Unit::Transaction, keys, tags));
             }
+            found.extend(self.conflicts_in_script(body.id, tags));
         }
         found
+    }
+
+    /// Keys that a script touches undeclared and that lie in another slot than one that a caller
+    /// declares. Where there is no cluster they are undeclared, and that is all.
+    fn conflicts_in_script(&self, script: BodyId, tags: bool) -> Vec<Conflict<'p>> {
+        let sites = self.program.script_callers(script);
+        if sites.is_empty() || self.has_flag(script, CROSS_SLOT_FLAG) {
+            return Vec::new();
+        }
+        let conflict = |one: &UndeclaredUse<'p>, site: &Site| {
+            let made = match one.key.template.constant() {
+                Some(_) => one.key.template.clone(),
+                None => outer_template(self.program, script, &one.key.template, *site)?,
+            };
+            let call = self.program.effects(site.body).iter().find(|call| call.site == *site)?;
+            let EffectKind::Script(invocation) = &call.kind else { return None };
+            let cluster = self.cluster_use(call, tags);
+            let declared = invocation.keys.iter().flatten().find(|key| {
+                !starts_with_hole(&key.template) && must_differ(&key.template, &made)
+            })?;
+            let known = cluster != ClusterUse::No && !starts_with_hole(&made);
+            known.then(|| Conflict {
+                effect: one.effect,
+                unit: Unit::Script,
+                slots: slots(&declared.template, &made),
+                left: (declared.template.clone(), declared.span),
+                right: (made, one.key.span),
+                may_hold_tag: false,
+                cluster,
+                undeclared: true,
+            })
+        };
+        let undeclared = self.undeclared_keys(script);
+        undeclared
+            .iter()
+            .filter_map(|one| sites.iter().find_map(|site| conflict(one, site)))
+            .collect()
     }
 
     fn conflict(
@@ -90,15 +143,15 @@ impl<'p> Analysis<'p> {
         tags: bool,
     ) -> Option<Conflict<'p>> {
         let (left, right, effect) = differing(keys)?;
-        let slots = left.template.constant().zip(right.template.constant());
         Some(Conflict {
             effect,
             unit,
             left: (left.template.clone(), left.span),
             right: (right.template.clone(), right.span),
-            slots: slots.map(|(left, right)| (slot(left), slot(right))),
+            slots: slots(&left.template, &right.template),
             may_hold_tag: starts_with_hole(&left.template) || starts_with_hole(&right.template),
             cluster: self.cluster_use(effect, tags),
+            undeclared: false,
         })
     }
 
@@ -140,13 +193,22 @@ fn differing<'p>(keys: &[(&'p Effect, &'p Key)]) -> Option<(&'p Key, &'p Key, &'
             return Some((key, key, effect));
         }
         for (other_effect, other) in keys.iter().skip(index + 1) {
-            let differ = key.template.slot_relation(&other.template) == SlotRelation::MustDiffer;
-            if differ || tags_differ(&key.template, &other.template) {
+            if must_differ(&key.template, &other.template) {
                 return Some((key, other, other_effect));
             }
         }
     }
     None
+}
+
+/// Whether two keys of one run can't share a slot.
+fn must_differ(left: &KeyTemplate, right: &KeyTemplate) -> bool {
+    left.slot_relation(right) == SlotRelation::MustDiffer || tags_differ(left, right)
+}
+
+/// The slots of two keys, when both are constant.
+fn slots(left: &KeyTemplate, right: &KeyTemplate) -> Option<(u16, u16)> {
+    Some((slot(left.constant()?), slot(right.constant()?)))
 }
 
 /// Whether two keys are tagged by different values: `{<dev_addr>}` and `{<dev_eui>}`.

@@ -100,13 +100,27 @@ impl Analysis<'_> {
     pub fn declared_free(&self, script: BodyId, command: &RedisCommand, key: &Key) -> bool {
         let reads = crate::catalog::redis::command(&command.name)
             .is_some_and(|known| known.access == Access::Read);
-        let file =
-            self.program.body(script).and_then(|own| self.program.tree.file(own.body.span.file));
-        let flags = file.and_then(|file| file.text.lines().next()).unwrap_or_default();
         reads
             && key.template.constant().is_some()
-            && flags.starts_with("#!")
-            && ["allow-cross-slot-keys", "no-cluster"].iter().any(|flag| flags.contains(flag))
+            && ["allow-cross-slot-keys", "no-cluster"].iter().any(|it| self.has_flag(script, it))
+    }
+
+    /// Whether a script's first line, `#!lua flags=…`, has a flag.
+    #[must_use]
+    pub fn has_flag(&self, script: BodyId, flag: &str) -> bool {
+        let text = self.program.body(script).and_then(|own| {
+            let span = own.body.span;
+            let text = &self.program.tree.file(span.file)?.text;
+            text.get(span.start as usize..span.end as usize)
+        });
+        let Some(text) = text else { return false };
+        // In a string of the host language a quote stands before it, and `\n` may end the line.
+        let line = text.lines().next().unwrap_or_default();
+        let line = line.split("\\n").next().unwrap_or_default();
+        let shebang = line.split_once("#!").map_or("", |(_, after)| after);
+        let flags = shebang.split_once("flags=").map_or("", |(_, after)| after);
+        let flags = flags.split(char::is_whitespace).next().unwrap_or_default();
+        flags.split(',').any(|one| one.trim_matches(['"', '\'']) == flag)
     }
 
     /// Whether the server that runs a script is a cluster.

@@ -35,7 +35,11 @@ fn report(analysis: &Analysis, conflict: &Conflict, out: &mut Findings) {
         None if left == right => format!("keys like `{left}`"),
         None => format!("`{left}` and `{right}`"),
     };
-    let message = format!("{unit} touches {keys}, which lie in different hash slots");
+    let also = match conflict.undeclared {
+        true => ", and the second is not in KEYS",
+        false => "",
+    };
+    let message = format!("{unit} touches {keys}, which lie in different hash slots{also}");
     out.report(
         RULE.finding(conflict.effect.span, message)
             .severity(severity)

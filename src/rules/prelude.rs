@@ -8,15 +8,13 @@ pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
-pub use crate::analysis::script_keys::{KeySource, UndeclaredKey};
+pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
-pub use crate::ir::effect::{
-    Effect, EffectKind, Expiry, ExternalCall, Key, Protocol, RedisCommand, Site,
-};
+pub use crate::ir::effect::{Effect, EffectKind, Expiry, ExternalCall, Protocol, Site};
 pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;
 

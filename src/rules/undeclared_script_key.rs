@@ -1,35 +1,15 @@
 //! A script touches a key that its caller did not declare.
 
-use std::collections::BTreeSet;
-
 use super::prelude::*;
 
 rule!("undeclared-script-key", check);
 
 fn check(analysis: &Analysis, out: &mut Findings) {
     for body in &analysis.program.bodies {
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        for effect in analysis.program.effects(body.id) {
-            let EffectKind::Redis(command) = &effect.kind else { continue };
-            if effect.client != "lua" || command.is(&["PUBLISH", "KEYS", "SCAN"]) {
-                continue;
-            }
-            for key in &command.keys {
-                if analysis.declared_free(body.id, command, key) {
-                    continue;
-                }
-                let Some(undeclared) = analysis.undeclared_key(body.id, key) else { continue };
-                if seen.insert(named_alike(&key.template)) {
-                    report(analysis, effect, command, key, &undeclared, out);
-                }
-            }
+        for found in analysis.undeclared_keys(body.id) {
+            report(analysis, &found, out);
         }
     }
-}
-
-/// Keys of one script that are reported once: those that are written alike.
-fn named_alike(template: &KeyTemplate) -> String {
-    if template.has_literal() { template.skeleton() } else { template.to_string() }
 }
 
 /// What a key is made of, for the message.
@@ -43,14 +23,8 @@ fn made_of(source: KeySource) -> &'static str {
     }
 }
 
-fn report(
-    analysis: &Analysis,
-    effect: &Effect,
-    command: &RedisCommand,
-    key: &Key,
-    undeclared: &UndeclaredKey,
-    out: &mut Findings,
-) {
+fn report(analysis: &Analysis, found: &UndeclaredUse<'_>, out: &mut Findings) {
+    let UndeclaredUse { effect, command, key, undeclared } = found;
     let tags = analysis.uses_hash_tags();
     let cluster = analysis.cluster_of_script(effect.site.body, tags);
     let severity = match cluster {

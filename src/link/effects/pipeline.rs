@@ -114,19 +114,22 @@ pub(super) fn queued(
             }
         }
     }
-    let ignored = is_ignored(after);
-    let end = group.iter().find(|(other, call)| {
-        call.callee.name().is_some_and(|name| SENDS.contains(&name))
-            && !queues(context, *other, call)
-            && context.flow().reaches(op, *other)
-    });
-    let atomic =
-        pipeline.transaction || group.iter().any(|(_, call)| call.callee.name() == Some("atomic"));
-    if let Some((end, _)) = end
-        && repeated(context, op, *end)
-    {
+    if end(context, op, &group).is_some_and(|(end, _)| repeated(context, op, end)) {
         built.pieces.iter_mut().for_each(|piece| piece.many |= piece.text.is_none());
     }
+    if let Some(sent) = sent(context, op, pipeline) {
+        out.extend(effect(context, op, &built, &sent, api));
+    }
+}
+
+/// How what is queued at an operation is sent: where its pipeline is, with its part of the reply.
+pub(super) fn sent(context: &Context<'_>, op: OpId, pipeline: Pipeline) -> Option<Sent> {
+    let group = calls_on(context, pipeline.root);
+    let here = group.iter().position(|(other, _)| *other == op)?;
+    let (_, call) = group.get(here)?;
+    let ignored = is_ignored(group.get(here + 1..).unwrap_or_default());
+    let atomic =
+        pipeline.transaction || group.iter().any(|(_, call)| call.callee.name() == Some("atomic"));
     let mut sent = Sent {
         run: context.run(op, call),
         store: store::of(context, None),
@@ -134,13 +137,13 @@ pub(super) fn queued(
         reply: None,
         reply_type: None,
     };
-    match end {
+    match end(context, op, &group) {
         Some((end, last)) => {
-            sent.run = context.run(*end, last);
+            sent.run = context.run(end, last);
             sent.store = store::of(context, Context::argument(last, 0).or(last.receiver));
             let thrown_away = ignored
                 || last.callee.name().is_some_and(|name| WITHOUT_REPLY.contains(&name))
-                    && context.apis(*end).iter().all(|row| row.library == "redis");
+                    && context.apis(end).iter().all(|row| row.library == "redis");
             if !thrown_away {
                 let before = group.get(..here).unwrap_or_default();
                 reply(context, before, &group, last, &mut sent);
@@ -150,7 +153,21 @@ pub(super) fn queued(
             sent.run.site = Site { body: context.id, op };
         }
     }
-    out.extend(effect(context, op, &built, &sent, api));
+    Some(sent)
+}
+
+/// The call that sends what is queued at an operation.
+fn end<'p>(
+    context: &Context<'_>,
+    op: OpId,
+    group: &[(OpId, &'p Call)],
+) -> Option<(OpId, &'p Call)> {
+    let sends = |(other, call): &&(OpId, &'p Call)| {
+        call.callee.name().is_some_and(|name| SENDS.contains(&name))
+            && !queues(context, *other, call)
+            && context.flow().reaches(op, *other)
+    };
+    group.iter().find(sends).copied()
 }
 
 fn built(context: &Context<'_>, call: &Call, api: &Api, name: &str) -> Option<Built> {

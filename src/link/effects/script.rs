@@ -9,7 +9,7 @@ use super::words::{Piece, expand, expand_link};
 use super::{Draft, pipeline, store};
 use crate::catalog::{Api, ApiScript};
 use crate::ir::body::{Call, Callee, OpId};
-use crate::ir::effect::{Batch, EffectKind, ScriptCall, ScriptForm};
+use crate::ir::effect::{EffectKind, ScriptCall, ScriptForm};
 use crate::ir::value::{Text, ValueId, ValueKind};
 use crate::link::Program;
 
@@ -41,10 +41,9 @@ pub(super) fn invoke(
             if let Some(receiver) = call.receiver
                 && let Some(pipeline) = pipeline::of_receiver(context, receiver)
             {
-                let number = pipeline.root.0;
-                let batch = Some(Batch { number, atomic: pipeline.transaction });
-                if let Some(invocation) = invocation {
-                    let sent = sent(context, run, call, batch);
+                if let Some(invocation) = invocation
+                    && let Some(sent) = pipeline::sent(context, op, pipeline)
+                {
                     out.push(draft(op, call, api, invocation, ScriptForm::EvalSha, &sent));
                 }
                 return;
@@ -55,16 +54,11 @@ pub(super) fn invoke(
         _ => call.receiver.and_then(|receiver| of_object_with(context, receiver, call, api, op)),
     };
     let Some(invocation) = invocation else { return };
-    let sent = sent(context, run, call, None);
+    let sent = sent(context, run, call);
     out.push(draft(op, call, api, invocation, form(api), &sent));
 }
 
-fn sent(
-    context: &Context<'_>,
-    run: super::context::Run,
-    call: &Call,
-    batch: Option<Batch>,
-) -> Sent {
+fn sent(context: &Context<'_>, run: super::context::Run, call: &Call) -> Sent {
     let connection = match call.callee.name() {
         Some("invoke" | "invoke_async" | "evalsha" | "evalsha_with_reload") => {
             Context::argument(call, 0)
@@ -76,7 +70,7 @@ fn sent(
     Sent {
         run,
         store: store::of(context, connection),
-        batch,
+        batch: None,
         reply: Some(run.reply),
         reply_type: written.or_else(|| context.reply_type(run.reply)),
     }
