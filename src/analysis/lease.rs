@@ -453,8 +453,15 @@ fn action_of(command: &RedisCommand) -> Option<Action> {
     Some(action)
 }
 
-/// Whether a command leaves its key with an empty value: nobody is named in it any more.
+/// Whether a command leaves its key with an empty value for good: nobody is named in it any more. With
+/// an expiry it is a lease like any other, written over whoever held it.
 pub(crate) fn empties(command: &RedisCommand) -> bool {
+    stores_nothing(command) && matches!(command.expiry, Expiry::None | Expiry::Keep)
+}
+
+/// Whether a command stores an empty value.
+#[must_use]
+pub fn stores_nothing(command: &RedisCommand) -> bool {
     let place = crate::catalog::redis::command(&command.name).and_then(|row| row.value);
     let stored = place.and_then(|place| command.words.get(place.checked_sub(1)?));
     command.is(&["SET", "SETEX", "PSETEX", "GETSET"])

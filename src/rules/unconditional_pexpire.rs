@@ -18,10 +18,11 @@ fn check(analysis: &Analysis, out: &mut Findings) {
 /// early, whoever's lease that is.
 fn overwrites(analysis: &Analysis<'_>, write: &KeyUse) -> bool {
     let class = analysis.leases.class(write);
-    let expires = analysis
-        .command_of(write)
-        .is_some_and(|(_, command)| matches!(command.expiry, Expiry::Set { .. }));
+    let Some((_, command)) = analysis.command_of(write) else { return false };
+    let expires = matches!(command.expiry, Expiry::Set { .. });
+    // What is written may be a result; the function's name, or that it is nothing, says it is none.
     let says = analysis.function_name(write.site.body).is_some_and(|name| has_lock_word(&name));
+    let says = says || stores_nothing(command);
     write.action == Action::Write && expires && class.acquired && class.named && says
 }
 

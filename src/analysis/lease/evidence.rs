@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::{Action, KeyUse, Leases, OwnerProof, empties, first_expiry};
+use super::{Action, KeyUse, Leases, OwnerProof, first_expiry};
 use crate::analysis::callgraph::call_behind;
 use crate::analysis::expiry::all_sites;
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
 use crate::config::Confidence;
 use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
-use crate::ir::effect::{BodyId, EffectKind, Expiry, Site};
+use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::value::{Pattern, SUCCESS, ValueKind};
 use crate::link::Program;
 
@@ -111,8 +111,6 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         Action::Renew => {
             !acquires.iter().any(|acquire| first_expiry::belongs(program, it, acquire))
         }
-        // An empty value that lapses may say "nothing there", as a cache does.
-        _ if empties_for_a_while(program, it) => false,
         _ => !acquires.iter().all(|acquire| is_rollback(program, it, acquire)),
     });
     // A client compares cached values with parameters too: without an acquire only a name, or a
@@ -136,17 +134,6 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         (KeyKind::Plain, Confidence::Low)
     };
     KeyClass { kind, confidence, named, acquired, compared }
-}
-
-/// Whether a use sets the key to an empty value that has an expiry.
-fn empties_for_a_while(program: &Program, key_use: &KeyUse) -> bool {
-    let effect = program.effects(key_use.site.body).get(key_use.effect);
-    effect.is_some_and(|effect| match &effect.kind {
-        EffectKind::Redis(command) => {
-            empties(command) && matches!(command.expiry, Expiry::Set { .. })
-        }
-        _ => false,
-    })
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.

@@ -92,6 +92,10 @@ pub(super) fn row_by_name(name: &str, arguments: usize) -> Option<&'static Api> 
     })
 }
 
+/// Numbers batches that are not seen to be sent apart from the others, which the sending operation
+/// numbers.
+const UNSENT: u32 = 1 << 30;
+
 /// A command that is queued into a pipeline.
 pub(super) fn queued(
     context: &Context<'_>,
@@ -130,14 +134,19 @@ pub(super) fn sent(context: &Context<'_>, op: OpId, pipeline: Pipeline) -> Optio
     let ignored = is_ignored(group.get(here + 1..).unwrap_or_default());
     let atomic =
         pipeline.transaction || group.iter().any(|(_, call)| call.callee.name() == Some("atomic"));
+    let end = end(context, op, &group);
     let mut sent = Sent {
         run: context.run(op, call),
         store: store::of(context, None),
-        batch: Some(Batch { number: pipeline.root.0, atomic }),
+        // One object that is sent twice makes two batches.
+        batch: Some(Batch {
+            number: end.map_or(pipeline.root.0 | UNSENT, |(end, _)| end.0),
+            atomic,
+        }),
         reply: None,
         reply_type: None,
     };
-    match end(context, op, &group) {
+    match end {
         Some((end, last)) => {
             sent.run = context.run(end, last);
             sent.store = store::of(context, Context::argument(last, 0).or(last.receiver));
