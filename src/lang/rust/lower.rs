@@ -139,6 +139,10 @@ impl<'a> Lowerer<'a> {
     /// Ends the body with its value.
     fn tail(&mut self, value: ValueId, span: Span) {
         self.frame.leave(0, span);
+        if self.frame.is_exhausted() {
+            let span = Span { end: self.frame.body.span.start, ..self.frame.body.span };
+            self.limit(span, "too many variables and ways out of here to follow what is dropped");
+        }
         if self.frame.live() {
             let value = (value != self.frame.unit()).then_some(value);
             self.frame.end(Terminator::Return { value, exit: Exit::Tail, span });

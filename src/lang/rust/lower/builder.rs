@@ -100,6 +100,8 @@ pub(super) struct Frame {
     pub changed: BTreeSet<String>,
     /// Variables of outer bodies that this one gives another value: they are its variables, too.
     pub shared: Vec<Slot>,
+    /// How many variables the ways out of this body have named so far.
+    pub ended_variables: usize,
     /// Captures that this body has to drop when it ends.
     pub taken: Vec<ValueId>,
     cursor: BlockId,
@@ -125,6 +127,7 @@ impl Frame {
             owned_captures: BTreeSet::new(),
             changed: BTreeSet::new(),
             shared: Vec::new(),
+            ended_variables: 0,
             taken: Vec::new(),
             cursor: BlockId(0),
             ended: false,

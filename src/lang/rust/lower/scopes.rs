@@ -9,6 +9,9 @@ use crate::ir::index::TypeRef;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
 
+/// Variables that all ways out of one body name.
+const MOST_ENDED: usize = 1_000_000;
+
 /// A variable as a nested body sees it.
 #[derive(Debug)]
 pub(super) struct Seen {
@@ -107,11 +110,13 @@ impl Frame {
     /// What the scopes from `depth` on have to drop here, last declared first.
     pub fn leaving(&self, depth: usize) -> Vec<ValueId> {
         let mut values = Vec::new();
+        let mut seen = vec![false; self.body.values.len()];
         for scope in self.scopes.iter().skip(depth).rev() {
             for slot in scope.owned.iter().rev() {
                 if let Some(binding) = self.env.get(*slot)
                     && !binding.moved
-                    && !values.contains(&binding.value)
+                    && let Some(seen) = seen.get_mut(binding.value.0 as usize)
+                    && !std::mem::replace(seen, true)
                 {
                     values.push(binding.value);
                 }
@@ -123,11 +128,21 @@ impl Frame {
         values
     }
 
-    /// Says that the scopes from `depth` on are left here.
+    /// Says that the scopes from `depth` on are left here. Every way out names every variable:
+    /// beyond a number of them no more are named.
     pub fn leave(&mut self, depth: usize, span: Span) {
+        if !self.live() || self.ended_variables > MOST_ENDED {
+            return;
+        }
         let values = self.leaving(depth);
-        if self.live() && !values.is_empty() {
+        self.ended_variables += values.len();
+        if !values.is_empty() {
             self.op(OpKind::ScopeEnd(values), span);
         }
+    }
+
+    /// Whether variables that go out of scope are no longer named.
+    pub fn is_exhausted(&self) -> bool {
+        self.ended_variables > MOST_ENDED
     }
 }

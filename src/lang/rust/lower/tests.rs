@@ -82,6 +82,16 @@ fn text_joined_to_itself_stays_within_a_bound() {
 }
 
 #[test]
+fn many_variables_and_ways_out_are_read_in_time() {
+    let many = |count: usize| {
+        let lets: String = (0..count).map(|n| format!("let x{n} = g({n})?;")).collect();
+        lowered(&format!("fn f() -> R {{ {lets} }}")).1
+    };
+    assert_eq!(many(1_000).problems, []);
+    assert_eq!(many(2_000).problems[0].kind, ProblemKind::Limit);
+}
+
+#[test]
 fn source_that_does_not_parse_is_a_problem_and_an_empty_body() {
     let (file, lowered) = lowered("fn f() { let x = ; }");
     assert_eq!(lowered.bodies.len(), 1);
