@@ -5,7 +5,7 @@
 //! by [`Catalog::with`] in the same schema. This floor knows no syntax tree and decides nothing: it
 //! answers "which rows bear this method name", and `link` decides which of them a call is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -33,6 +33,7 @@ pub struct Catalog {
     pub libraries: Vec<Library>,
     by_method: BTreeMap<String, Vec<usize>>,
     sets: BTreeMap<String, Vec<Receiver>>,
+    ids: BTreeSet<String>,
 }
 
 /// Why a table could not be read.
@@ -163,6 +164,7 @@ impl Catalog {
             for method in &row.methods {
                 self.by_method.entry(method.clone()).or_default().push(self.rows.len());
             }
+            self.ids.insert(row.id.clone());
             self.rows.push(row);
         }
         Ok(())
@@ -170,10 +172,11 @@ impl Catalog {
 
     /// What is wrong with a row, seen from the rows that are there.
     fn trouble(&self, row: &Api) -> Option<String> {
-        let same_method = row.methods.first().and_then(|method| self.by_method.get(method));
-        let twin = same_method.into_iter().flatten().filter_map(|index| self.rows.get(*index));
-        if twin.into_iter().any(|other| other.id == row.id) {
+        if self.ids.contains(&row.id) {
             return Some("another row has this id".to_owned());
+        }
+        if row.methods.is_empty() {
+            return Some("it names no method".to_owned());
         }
         if self.library(&row.library).is_none() {
             return Some(format!("there is no library `{}`", row.library));
@@ -190,7 +193,6 @@ impl Catalog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn every_table_reads_and_every_id_is_its_own() {
@@ -273,6 +275,14 @@ mod tests {
         );
         let error = Catalog::with(&[wrong]).unwrap_err();
         assert_eq!(error.to_string(), "api: row `a`: there is no receiver set `none`");
+        for (text, message) in [
+            ("id = 'duration.new'\nmethod = 'b'", "another row has this id"),
+            ("id = 'a'\nmethod = []", "it names no method"),
+        ] {
+            let row =
+                own(&format!("{text}\nlibrary = 'redis'\nreceiver = ['any']\neffect = 'Sleep'"));
+            assert_eq!(Catalog::with(&[row]).unwrap_err().message, message);
+        }
         let unknown =
             own("id = 'a'\nlibrary = 'redis'\nreceiver = ['any']\nmethod = 'b'\neffect = 'Fly'");
         assert!(Catalog::with(&[unknown]).unwrap_err().message.contains("Fly"));

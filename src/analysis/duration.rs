@@ -5,7 +5,6 @@ use super::callgraph::call_site;
 use super::lease::{Action, KeyUse};
 use super::reach::Reached;
 use super::region::{AcquirePoint, Region};
-use crate::catalog::Catalog;
 use crate::ir::effect::{EffectKind, Expiry, Site, Timeout};
 
 impl Analysis<'_> {
@@ -43,7 +42,7 @@ impl Analysis<'_> {
     fn is_renewed_by_library(&self, acquire: &KeyUse) -> bool {
         let Some(effect) = self.effect_of(acquire) else { return false };
         let EffectKind::Lease(call) = &effect.kind else { return false };
-        match Catalog::builtin().row(&effect.api).and_then(|row| row.renewal.as_deref()) {
+        match self.program.catalog.row(&effect.api).and_then(|row| row.renewal.as_deref()) {
             Some("auto") => true,
             Some("auto_if_no_lease") => !call.lease_given,
             _ => false,

@@ -31,7 +31,7 @@ pub enum Receiver {
 pub struct TypeName {
     /// Parts of the path.
     pub path: Vec<String>,
-    /// Last parts of the type arguments' paths, which must be there in the given order.
+    /// Last parts of the type arguments' paths, all of which must be there.
     pub arguments: Vec<String>,
 }
 

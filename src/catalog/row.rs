@@ -17,8 +17,6 @@ pub struct Api {
     pub receivers: Vec<Receiver>,
     /// Its names; `*` for any.
     pub methods: Vec<String>,
-    /// What sort of call it is (`method`, `macro`, `builder`, …).
-    pub kind: String,
     /// Least and greatest number of arguments; no greatest for variadic ones. `None` when not said.
     pub arity: Option<(usize, Option<usize>)>,
     /// How many type arguments a full turbofish has.
@@ -35,16 +33,12 @@ pub struct Api {
     pub command: Option<String>,
     /// The unit of its expiry; `None` for none, or one inside an options value.
     pub ttl_unit: Option<String>,
-    /// `NX`, `XX`, `IFEQ`, `from_options`, `none`.
-    pub condition: Option<String>,
     /// How a script is sent, or that it is defined here.
     pub script: Option<ApiScript>,
     /// What a handle is: the thing later calls hang on.
     pub yields: Option<Receiver>,
     /// The effect that a modifier, row count or outcome belongs to.
     pub target: Option<String>,
-    /// What a modifier sets, in words.
-    pub sets: Option<String>,
     /// The unit of the lease argument.
     pub lease_unit: Option<TimeUnit>,
     /// The lease when none is given, in words.
@@ -53,14 +47,8 @@ pub struct Api {
     pub renewal: Option<String>,
     /// `no`, `bounded`, `forever`.
     pub blocking: Option<String>,
-    /// How success of an acquire comes back, in words.
-    pub acquired: Option<String>,
-    /// How failure of an acquire comes back, in words.
-    pub not_acquired: Option<String>,
     /// Whether release and renewal compare the owner.
     pub release_checks_owner: Option<bool>,
-    /// `literal`, `arg`, `file`, `builder`, `method_name`.
-    pub statement_from: Option<String>,
     /// Where the row count comes back.
     pub rowcount: Option<RowCount>,
     /// Whether it counts rows matched or changed.
@@ -75,8 +63,6 @@ pub struct Api {
     pub on_drop: Option<String>,
     /// Protocol of an external call.
     pub protocol: Option<String>,
-    /// `immediate`, `terminal`.
-    pub dispatch: Option<String>,
     /// The time limit when none is set, in words.
     pub timeout_default: Option<String>,
     /// Where a time limit can come from, in words.

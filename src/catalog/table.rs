@@ -91,7 +91,6 @@ struct WrittenApi {
     receiver: Vec<String>,
     method: OneOrMany,
     effect: ApiEffect,
-    kind: Option<String>,
     arity: Option<(i64, i64)>,
     generics: Option<usize>,
     #[serde(rename = "async")]
@@ -102,19 +101,14 @@ struct WrittenApi {
     wire: Vec<String>,
     command: Option<String>,
     ttl_unit: Option<String>,
-    condition: Option<String>,
     script: Option<ApiScript>,
     yields: Option<String>,
     target: Option<String>,
-    sets: Option<String>,
     lease_unit: Option<TimeUnit>,
     lease_default: Option<String>,
     renewal: Option<String>,
     blocking: Option<String>,
-    acquired: Option<String>,
-    not_acquired: Option<String>,
     release_checks_owner: Option<bool>,
-    statement_from: Option<String>,
     rowcount: Option<String>,
     rowcount_means: Option<String>,
     domain: Option<String>,
@@ -122,7 +116,6 @@ struct WrittenApi {
     ends: Option<String>,
     on_drop: Option<String>,
     protocol: Option<String>,
-    dispatch: Option<String>,
     timeout_default: Option<String>,
     #[serde(default)]
     timeout_from: Vec<String>,
@@ -134,6 +127,20 @@ struct WrittenApi {
     ack: Option<String>,
     ambiguity: Option<String>,
     // For people, not for the program.
+    #[serde(default, rename = "kind")]
+    _kind: IgnoredAny,
+    #[serde(default, rename = "condition")]
+    _condition: IgnoredAny,
+    #[serde(default, rename = "sets")]
+    _sets: IgnoredAny,
+    #[serde(default, rename = "statement_from")]
+    _statement_from: IgnoredAny,
+    #[serde(default, rename = "dispatch")]
+    _dispatch: IgnoredAny,
+    #[serde(default, rename = "acquired")]
+    _acquired: IgnoredAny,
+    #[serde(default, rename = "not_acquired")]
+    _not_acquired: IgnoredAny,
     #[serde(default, rename = "versions")]
     _versions: IgnoredAny,
     #[serde(default, rename = "wait_default")]
@@ -219,7 +226,6 @@ impl WrittenApi {
                 OneOrMany::One(name) => vec![name],
                 OneOrMany::Many(names) => names,
             },
-            kind: self.kind.unwrap_or_else(|| "method".to_owned()),
             arity: self.arity.map(|(low, high)| (least(low), usize::try_from(high).ok())),
             generics: self.generics,
             is_async: self.is_async.as_ref().and_then(Flag::known),
@@ -228,19 +234,14 @@ impl WrittenApi {
             wire: wire?,
             command: self.command,
             ttl_unit: self.ttl_unit,
-            condition: self.condition,
             script: self.script,
             yields,
             target: self.target,
-            sets: self.sets,
             lease_unit: self.lease_unit,
             lease_default: self.lease_default,
             renewal: self.renewal,
             blocking: self.blocking,
-            acquired: self.acquired,
-            not_acquired: self.not_acquired,
             release_checks_owner: self.release_checks_owner,
-            statement_from: self.statement_from,
             rowcount: self.rowcount.as_deref().map(RowCount::parse).transpose()?,
             rowcount_means: self.rowcount_means,
             domain: self.domain,
@@ -248,7 +249,6 @@ impl WrittenApi {
             ends: self.ends,
             on_drop: self.on_drop,
             protocol: self.protocol,
-            dispatch: self.dispatch,
             timeout_default: self.timeout_default,
             timeout_from: self.timeout_from,
             unit: self.unit,

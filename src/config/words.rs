@@ -259,6 +259,17 @@ mod tests {
     }
 
     #[test]
+    fn every_exception_excepts_something() {
+        let words = Words::parse(BUILT_IN).unwrap();
+        for (name, list) in &words.lists {
+            for not in &list.not {
+                let covers = list.words.iter().any(|word| !places(word, not).is_empty());
+                assert!(covers, "{name:?}: {not:?}");
+            }
+        }
+    }
+
+    #[test]
     fn matching_is_by_words() {
         let words = Words::built_in();
         for (list, yes, no) in [

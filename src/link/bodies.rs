@@ -157,7 +157,7 @@ impl Program {
             InScope { items: Vec::new(), globs: self.names.external_globs(node).to_vec() };
         for node in self.names.with_globs(node) {
             let Some(own) = self.names.node(node) else { continue };
-            let scope = Scope { node, owner: None, of_trait: None, generics: &[] };
+            let scope = Scope::of(node);
             for import in own.imports.iter().filter(|import| import.name != "*") {
                 let (named, _) = self.names.resolve(scope, &import.path, Namespace::Type);
                 if let Named::External(path) = named

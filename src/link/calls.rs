@@ -72,6 +72,13 @@ impl Program {
         self.calls.targets.get(body.0 as usize)?.get(&op)
     }
 
+    /// Whether a call is only taken for a workspace function because no other has its name.
+    #[must_use]
+    pub fn is_guess(&self, site: Site) -> bool {
+        let targets = self.targets(site.body, site.op);
+        targets.is_some_and(|targets| targets.resolution == Resolution::ByName)
+    }
+
     /// Where a body is run, as far as calls were resolved, sorted.
     #[must_use]
     pub fn callers(&self, body: BodyId) -> &[Site] {

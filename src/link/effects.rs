@@ -188,7 +188,8 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
                 && matches!(call.callee, Callee::Method(_))
                 && call.receiver.is_some_and(|on| pipeline::of_receiver(context, on).is_some());
             let name = call.callee.name().filter(|_| queued);
-            let by_name = name.and_then(|name| pipeline::row_by_name(name, count));
+            let by_name =
+                name.and_then(|name| pipeline::row_by_name(context.program.catalog, name, count));
             match by_name.or_else(|| external::generated(context, call)) {
                 Some(row) => row,
                 None => return,
@@ -226,8 +227,8 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
 
 /// A Redis command: queued, sent by the end of a chain, or sent at once.
 fn command(context: &Context<'_>, op: OpId, call: &Call, row: &Api, out: &mut Vec<Draft>) {
-    if let Callee::Path(path) = &call.callee
-        && path.parent().last() == Some("Cmd")
+    if facts::called_path(context.program, Site { body: context.id, op }, call)
+        .is_some_and(|path| path.parent().last() == Some("Cmd"))
     {
         return;
     }

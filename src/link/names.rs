@@ -1,7 +1,8 @@
 //! Names: the module tree of the program, imports, and what a path means where it is written.
 //!
 //! Promises: a name that the workspace defines in a place that is visible wins over a library's;
-//! a name with two candidates is [`Named::Unknown`]; a library path is given in full, imports and
+//! of what one place declares twice (configured twins) the first counts, and a name that only
+//! stands elsewhere is [`Named::Unknown`] when two do; a library path is given in full, imports and
 //! renames expanded. Order of files can't change an answer.
 
 use std::collections::{BTreeMap, HashMap};
@@ -82,6 +83,14 @@ pub struct Scope<'a> {
     pub generics: &'a [(String, Vec<TypeRef>)],
 }
 
+impl Scope<'_> {
+    /// A place in the module tree and nothing around it.
+    #[must_use]
+    pub fn of(node: NodeId) -> Self {
+        Self { node, owner: None, of_trait: None, generics: &[] }
+    }
+}
+
 /// An import of one node.
 #[derive(Clone, Debug)]
 pub(in crate::link) struct Imported {
@@ -96,8 +105,6 @@ pub(in crate::link) struct Imported {
 pub(in crate::link) struct Node {
     /// The node around it; `None` for a crate root.
     pub parent: Option<NodeId>,
-    /// Its name in its parent; for a root the name of its crate.
-    pub name: String,
     /// Whether it is a function: names are looked up in its parent too.
     pub function: bool,
     /// The file it was declared in.
@@ -200,21 +207,6 @@ impl Names {
     #[must_use]
     pub fn members(&self) -> &Members {
         &self.members
-    }
-
-    /// The module path of a node, crate first, functions left out.
-    #[must_use]
-    pub fn module_path(&self, node: NodeId) -> Path {
-        let mut parts = Vec::new();
-        let mut next = Some(node);
-        while let Some(found) = next.and_then(|id| self.node(id)) {
-            if !found.function {
-                parts.push(found.name.clone());
-            }
-            next = found.parent;
-        }
-        parts.reverse();
-        Path(parts)
     }
 }
 

@@ -357,3 +357,45 @@ fn trait_paths_stay_methods_when_a_client_is_proven_elsewhere() {
     let site = site(&program, "del", 0);
     assert_eq!(program.effects(site.body).len(), 1);
 }
+
+#[test]
+fn a_wrapper_derefs_with_its_own_type_arguments() {
+    let program = program(&[(
+        "a.rs",
+        "use redis::AsyncCommands;
+         pub struct Lent<T> { inner: T }
+         impl<C> std::ops::Deref for Lent<C> { type Target = C; fn deref(&self) -> &C { &self.inner } }
+         pub struct Desk { con: redis::aio::ConnectionManager }
+         pub async fn a(mut lent: Lent<redis::aio::ConnectionManager>) { lent.get(\"a\").await; }
+         pub async fn b(lent: Lent<Desk>) { lent.con.get(\"b\").await; }",
+    )]);
+    assert_eq!(row(&program, "get", 0), "redis.commands.get");
+    assert_eq!(row(&program, "get", 1), "redis.commands.get");
+}
+
+#[test]
+fn a_result_set_is_no_result() {
+    let external = |path: &str| super::types::Ty::external(crate::ir::index::Path::parse(path));
+    assert!(!external("sqlx::postgres::PgQueryResult").is_fallible());
+    assert!(external("std::Result").is_fallible());
+}
+
+#[test]
+fn of_configured_twins_the_first_counts_and_a_guess_says_so() {
+    let program = program(&[(
+        "a.rs",
+        "pub struct Desk;
+         #[cfg(unix)] impl Desk { pub fn seat_guests(&self) -> u8 { 1 } }
+         #[cfg(windows)] impl Desk { pub fn seat_guests(&self) -> u8 { 2 } }
+         pub fn a(desk: &Desk) { desk.seat_guests(); }
+         pub fn b(any: &dyn Unknown) { made().seat_all(); }
+         pub struct Hall; impl Hall { pub fn seat_all(&self) {} }",
+    )]);
+    let (twin, guess) = (site(&program, "seat_guests", 0), site(&program, "seat_all", 0));
+    let body = program.targets(twin.body, twin.op).unwrap().bodies[0];
+    let first =
+        program.bodies.iter().find(|own| program.qualified_name(own.id) == "Desk::seat_guests");
+    assert_eq!(Some(body), first.map(|own| own.id));
+    assert!(!program.is_guess(twin));
+    assert!(program.is_guess(guess));
+}

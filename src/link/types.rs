@@ -146,11 +146,15 @@ impl Ty {
         if self.is_fallible() { self.argument(0) } else { self.clone() }
     }
 
-    /// Whether it is an option, a result, or an alias of one.
+    /// Whether it is an option, a result, or an alias of one. A `PgQueryResult`, which is of no type
+    /// in particular, is none.
     #[must_use]
     pub fn is_fallible(&self) -> bool {
-        self.name()
-            .is_some_and(|name| name == "Option" || name.ends_with("Result") || name == "Poll")
+        self.as_external().is_some_and(|(path, arguments)| match path.last() {
+            Some("Option" | "Result" | "Poll") => true,
+            Some(name) => name.ends_with("Result") && !arguments.is_empty(),
+            None => false,
+        })
     }
 
     /// The same option or result with another payload.
@@ -195,7 +199,7 @@ impl Program {
     /// The scope that names of a body are looked up in.
     #[must_use]
     pub fn scope_of(&self, body: BodyId) -> Scope<'_> {
-        let nowhere = Scope { node: NodeId(0), owner: None, of_trait: None, generics: &[] };
+        let nowhere = Scope::of(NodeId(0));
         let Some(own) = self.body(body) else { return nowhere };
         match own.item {
             Some(ItemId::Function(index)) => {
@@ -206,10 +210,8 @@ impl Program {
                 let constant =
                     self.index(own.file).and_then(|file| file.constants.get(index as usize));
                 constant.map_or(nowhere, |constant| Scope {
-                    node: self.names.node_of(own.file, &constant.scope),
                     owner: constant.owner.as_ref(),
-                    of_trait: None,
-                    generics: &[],
+                    ..Scope::of(self.names.node_of(own.file, &constant.scope))
                 })
             }
             None => nowhere,

@@ -355,7 +355,7 @@ fn mentioned(catalog: &Catalog, root: &str, scope: &InScope) -> bool {
     scope.items.iter().chain(&scope.globs).any(|path| related(catalog, root, path))
 }
 
-/// Whether a trait bound makes a value a Redis connection.
+/// The library traits among bounds.
 pub(super) fn external_bounds(bounds: &[Bound]) -> Vec<&Path> {
     bounds
         .iter()

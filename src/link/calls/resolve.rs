@@ -4,7 +4,7 @@ use super::matching::{self, Shape};
 use super::{InScope, Resolved};
 use crate::ir::body::{Call, Callee};
 use crate::ir::effect::BodyId;
-use crate::ir::index::Path;
+use crate::ir::index::{Path, TypeRef};
 use crate::ir::value::ValueId;
 use crate::link::names::{Named, Namespace, Resolution, Scope};
 use crate::link::types::written::Substitution;
@@ -182,8 +182,7 @@ impl Program {
     /// `C::connect(…)` where `C` is a type parameter.
     fn resolve_on_parameter(&self, site: &Site<'_>, path: &Path, call: &Call) -> Resolved {
         let Some(name) = path.last() else { return Resolved::unknown() };
-        let parameter =
-            crate::ir::index::TypeRef::Named { path: path.parent(), arguments: Vec::new() };
+        let parameter = TypeRef::Named { path: path.parent(), arguments: Vec::new() };
         let ty = self.written_type(site.scope, &parameter, &Substitution::new());
         let shape = Shape { name, arguments: call.arguments.len(), type_arguments: 0 };
         self.on_bounds(&ty, shape).unwrap_or_else(Resolved::unknown)
@@ -285,24 +284,30 @@ impl Program {
         (!apis.is_empty()).then(|| Resolved::library(apis, ty.clone()))
     }
 
-    /// What a workspace type derefs to, by its `impl Deref`.
-    fn deref_of(&self, id: TypeId, ty: &Ty) -> Option<Ty> {
+    /// What a workspace type derefs to, by its `impl Deref`: the type parameters of the header are
+    /// what stands in their place in the type at hand.
+    pub(in crate::link) fn deref_of(&self, id: TypeId, ty: &Ty) -> Option<Ty> {
         let written = self.names.members().deref(id)?;
-        let declared = self.ty(id)?;
         let scope = Scope {
-            node: written.node,
             owner: Some(&written.owner),
-            of_trait: None,
-            generics: &declared.generics,
+            generics: &written.generics,
+            ..Scope::of(written.node)
         };
-        let known: Substitution = declared
-            .generics
-            .iter()
-            .enumerate()
-            .map(|(at, (name, _))| (name.clone(), ty.argument(at)))
-            .filter(|(_, ty)| !ty.is_unknown())
-            .collect();
-        let target = self.written_type(scope, &written.ty, &known);
+        let arguments = match &written.owner {
+            TypeRef::Named { arguments, .. } => arguments.as_slice(),
+            _ => &[],
+        };
+        let parameter = |argument: &TypeRef| match argument {
+            TypeRef::Named { path, .. } if path.0.len() == 1 => path.first().map(str::to_owned),
+            _ => None,
+        };
+        let known = arguments.iter().enumerate().filter_map(|(at, argument)| {
+            let name = parameter(argument)?;
+            let own = written.generics.iter().any(|(generic, _)| *generic == name);
+            let ty = ty.argument(at);
+            (own && !ty.is_unknown()).then_some((name, ty))
+        });
+        let target = self.written_type(scope, &written.ty, &known.collect::<Substitution>());
         (target != *ty && !target.is_unknown()).then_some(target)
     }
 

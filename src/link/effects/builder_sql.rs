@@ -7,7 +7,7 @@ use super::chain::{Chain, Link};
 use super::context::Context;
 use super::follow::At;
 use super::sql::Statements;
-use crate::ir::body::{Callee, OpId, OpKind};
+use crate::ir::body::{OpId, OpKind};
 use crate::ir::index::{TableDeclaration, TypeRef};
 use crate::ir::sql::{
     Assignment, Comparison, Delete, Expression, Fidelity, Insert, OnConflict, Predicate,
@@ -128,8 +128,8 @@ struct Table {
 /// Verb, table, links on the target, and where the statement begins.
 fn head(context: &Context<'_>, whole: &Chain) -> Option<(Verb, Table, Vec<Link>, Span)> {
     let program = context.program;
-    if let Some((_, call)) = whole.root.call(program) {
-        let Callee::Path(path) = &call.callee else { return None };
+    if let Some((site, call)) = whole.root.call(program) {
+        let path = super::facts::called_path(program, site, call)?;
         let name = path.last()?;
         let first = call.arguments.first().map(|argument| whole.root.with(argument.value));
         let diesel = path.0.len() == 1 || path.first() == Some("diesel");

@@ -6,7 +6,7 @@ use super::context::{Context, Run};
 use super::facts;
 use super::follow::At;
 use super::words::variant;
-use crate::catalog::{Api, ApiEffect, Catalog, Place};
+use crate::catalog::{Api, ApiEffect, Place};
 use crate::ir::body::{Call, OpId};
 use crate::ir::effect::{EffectKind, ExternalCall, Protocol, Site};
 use crate::ir::key::KeyTemplate;
@@ -104,7 +104,7 @@ pub(super) fn generated(context: &Context<'_>, call: &Call) -> Option<&'static A
     let path = facts::type_path(context.program, context.id, receiver);
     let [.., module, name] = path.as_slice() else { return None };
     (module.ends_with("_client") && name.ends_with("Client"))
-        .then(|| Catalog::builtin().row("tonic.generated.rpc"))
+        .then(|| context.program.catalog.row("tonic.generated.rpc"))
         .flatten()
 }
 

@@ -1,7 +1,7 @@
 //! What effects ask of names, types and evaluation, in one place.
 
 use crate::catalog::Api;
-use crate::ir::body::BodyIndex;
+use crate::ir::body::{BodyIndex, Call, Callee};
 use crate::ir::effect::{BodyId, ExpiryUnit, Site};
 use crate::ir::index::{Function, ItemId, Path};
 use crate::ir::key::KeyTemplate;
@@ -31,6 +31,17 @@ const COLLECTIONS: [&str; 8] =
 /// The library rows that a call may be, the best first.
 pub(super) fn apis(program: &Program, site: Site) -> Vec<&'static Api> {
     program.targets(site.body, site.op).map(|targets| targets.apis.clone()).unwrap_or_default()
+}
+
+/// The path of a function that a call names: in full, when it is a library's.
+pub(super) fn called_path<'p>(
+    program: &'p Program,
+    site: Site,
+    call: &'p Call,
+) -> Option<&'p Path> {
+    let Callee::Path(written) = &call.callee else { return None };
+    let full = program.targets(site.body, site.op).and_then(|targets| targets.path.as_ref());
+    Some(full.unwrap_or(written))
 }
 
 /// The workspace bodies that a call may run.

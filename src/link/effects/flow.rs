@@ -1,5 +1,6 @@
 //! Order and dominance inside one body.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::ir::body::{BlockId, Body, OpId};
@@ -9,6 +10,8 @@ use crate::ir::body::{BlockId, Body, OpId};
 pub(super) struct Flow {
     positions: BTreeMap<OpId, (BlockId, usize)>,
     successors: Vec<Vec<BlockId>>,
+    /// Of each block that the entry reaches, the nearest one that every path to it passes.
+    dominators: OnceCell<Vec<Option<usize>>>,
 }
 
 impl Flow {
@@ -23,6 +26,7 @@ impl Flow {
         Self {
             positions,
             successors: body.blocks.iter().map(|block| block.end.successors()).collect(),
+            dominators: OnceCell::new(),
         }
     }
 
@@ -42,7 +46,20 @@ impl Flow {
 
     /// Whether every path from the entry to a block passes another.
     pub(super) fn block_dominates(&self, block: BlockId, other: BlockId) -> bool {
-        block == other || !self.reachable(BlockId(0), other, Some(block))
+        let dominators = self.dominators.get_or_init(|| dominators(&self.successors));
+        let of = |block: usize| dominators.get(block).copied().flatten();
+        let (block, mut at) = (block.0 as usize, other.0 as usize);
+        // No path leads to a block that is not reached.
+        if of(at).is_none() {
+            return true;
+        }
+        while at != block {
+            match of(at) {
+                Some(next) if next != at => at = next,
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Whether `later` can run after `earlier`.
@@ -56,14 +73,11 @@ impl Flow {
             return true;
         }
         let next = self.successors.get(block.0 as usize).into_iter().flatten();
-        next.into_iter().any(|from| self.reachable(*from, other, None))
+        next.into_iter().any(|from| self.reachable(*from, other))
     }
 
-    /// Whether a path leads from one block to another without passing `avoided`.
-    fn reachable(&self, from: BlockId, to: BlockId, avoided: Option<BlockId>) -> bool {
-        if avoided == Some(from) {
-            return false;
-        }
+    /// Whether a path leads from one block to another.
+    fn reachable(&self, from: BlockId, to: BlockId) -> bool {
         let mut seen = vec![false; self.successors.len()];
         let mut stack = vec![from];
         while let Some(block) = stack.pop() {
@@ -75,10 +89,82 @@ impl Flow {
                 _ => continue,
             }
             let next = self.successors.get(block.0 as usize).into_iter().flatten();
-            stack.extend(next.copied().filter(|block| avoided != Some(*block)));
+            stack.extend(next.copied());
         }
         false
     }
+}
+
+/// The immediate dominator of each block, the entry's being itself; `None` for blocks that the entry
+/// does not reach. After Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm".
+fn dominators(successors: &[Vec<BlockId>]) -> Vec<Option<usize>> {
+    let order = reverse_postorder(successors);
+    let mut place = vec![usize::MAX; successors.len()];
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); successors.len()];
+    for (at, block) in order.iter().enumerate() {
+        if let Some(place) = place.get_mut(*block) {
+            *place = at;
+        }
+        for next in successors.get(*block).into_iter().flatten() {
+            if let Some(before) = before.get_mut(next.0 as usize) {
+                before.push(*block);
+            }
+        }
+    }
+    let mut found: Vec<Option<usize>> = vec![None; successors.len()];
+    if let Some(entry) = found.first_mut() {
+        *entry = Some(0);
+    }
+    let place = |block: usize| place.get(block).copied().unwrap_or(usize::MAX);
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in order.iter().skip(1) {
+            let of = |block: usize| found.get(block).copied().flatten();
+            let known = before.get(*block).into_iter().flatten().copied();
+            let meet = |mut left: usize, mut right: usize| {
+                while left != right {
+                    match place(left) > place(right) {
+                        true => left = of(left).unwrap_or(0),
+                        false => right = of(right).unwrap_or(0),
+                    }
+                }
+                left
+            };
+            let nearest = known.filter(|before| of(*before).is_some()).reduce(meet);
+            if let Some(place) = found.get_mut(*block)
+                && *place != nearest
+            {
+                (*place, changed) = (nearest, true);
+            }
+        }
+    }
+    found
+}
+
+/// The blocks that the entry reaches, each before those that only it leads to.
+fn reverse_postorder(successors: &[Vec<BlockId>]) -> Vec<usize> {
+    let mut seen = vec![false; successors.len()];
+    let mut order = Vec::new();
+    let mut stack = vec![(0_usize, 0_usize)];
+    if let Some(first) = seen.first_mut() {
+        *first = true;
+    }
+    while let Some((block, edge)) = stack.pop() {
+        match successors.get(block).and_then(|next| next.get(edge)) {
+            Some(next) => {
+                stack.push((block, edge + 1));
+                let next = next.0 as usize;
+                if let Some(seen) = seen.get_mut(next).filter(|seen| !**seen) {
+                    *seen = true;
+                    stack.push((next, 0));
+                }
+            }
+            None => order.push(block),
+        }
+    }
+    order.reverse();
+    order
 }
 
 #[cfg(test)]
@@ -109,5 +195,32 @@ mod tests {
         assert!(!flow.dominates(b, c));
         assert!(flow.reaches(b, c));
         assert!(!flow.reaches(c, b));
+    }
+
+    /// Against the definition: a block dominates another if without it none leads there.
+    #[test]
+    fn dominators_are_what_every_path_passes() {
+        let next = [vec![1, 2], vec![3], vec![3, 4], vec![1, 5], vec![5], vec![], vec![5]];
+        let successors: Vec<Vec<BlockId>> =
+            next.iter().map(|all| all.iter().map(|block| BlockId(*block)).collect()).collect();
+        let flow = Flow { successors, ..Flow::default() };
+        let reaches = |without: u32, to: u32| {
+            let mut seen = vec![without];
+            let mut open = vec![0];
+            while let Some(block) = open.pop() {
+                if !seen.contains(&block) {
+                    seen.push(block);
+                    open.extend(&next[block as usize]);
+                }
+            }
+            without != to && seen.contains(&to)
+        };
+        for block in 0..7 {
+            for other in 0..7 {
+                let expected = block == other || !reaches(block, other);
+                let found = flow.block_dominates(BlockId(block), BlockId(other));
+                assert_eq!(found, expected, "{block} {other}");
+            }
+        }
     }
 }

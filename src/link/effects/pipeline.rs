@@ -81,8 +81,11 @@ fn in_transaction_closure(context: &Context<'_>) -> bool {
 }
 
 /// The row of a method that queues a command, when its receiver's type was not known.
-pub(super) fn row_by_name(name: &str, arguments: usize) -> Option<&'static Api> {
-    let catalog = Catalog::builtin();
+pub(super) fn row_by_name(
+    catalog: &'static Catalog,
+    name: &str,
+    arguments: usize,
+) -> Option<&'static Api> {
     catalog.rows_named(name).find(|row| {
         row.accepts(arguments)
             && matches!(row.effect, ApiEffect::RedisCommand | ApiEffect::ScriptInvoke)
@@ -217,7 +220,7 @@ fn queues(context: &Context<'_>, op: OpId, call: &Call) -> bool {
         |row: &&Api| matches!(row.effect, ApiEffect::RedisCommand | ApiEffect::ScriptInvoke);
     match rows.iter().find(|row| row.accepts(call.arguments.len())) {
         Some(row) => queue(row) && row.command.as_deref() != Some("from_arg") || name == "cmd",
-        None => row_by_name(name, call.arguments.len()).is_some(),
+        None => row_by_name(context.program.catalog, name, call.arguments.len()).is_some(),
     }
 }
 

@@ -7,7 +7,7 @@ use super::words::{Piece, decided_by_amount, expand, expand_link};
 use super::{Draft, script};
 use crate::catalog::redis::{self as table, ExpiryPlace};
 use crate::catalog::{Api, Place, Wire};
-use crate::ir::body::{Call, Callee, OpId};
+use crate::ir::body::{Call, OpId};
 use crate::ir::effect::{
     Batch, Condition, EffectKind, Expiry, ExpiryUnit, Key, RedisCommand, Store,
 };
@@ -325,7 +325,7 @@ fn cmd_method(
     site: crate::ir::effect::Site,
     head: &Call,
 ) -> Option<&'static Api> {
-    let Callee::Path(path) = &head.callee else { return None };
+    let path = super::facts::called_path(program, site, head)?;
     let owner = path.0.len().checked_sub(2).and_then(|index| path.0.get(index))?;
     let rows = super::facts::apis(program, site);
     let row =

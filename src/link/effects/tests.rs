@@ -411,3 +411,16 @@ fn embedded_scripts_are_linked_like_files() {
     assert_eq!(linked("src/lib.rs", &host, Language::Rust), all);
     assert_eq!(linked("seat.lua", script, Language::Lua), all);
 }
+
+#[test]
+fn a_command_by_another_name_is_that_command() {
+    let found = effects(&[(
+        "src/lib.rs",
+        "use redis::Cmd as Order;
+        pub fn put(con: &mut redis::Connection) -> redis::RedisResult<()> {
+            Order::set(\"berth\", 1).query(con)
+        }",
+    )]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("redis SET `berth`"), "{found:?}");
+}

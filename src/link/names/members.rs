@@ -30,6 +30,8 @@ pub struct WrittenType {
     pub ty: TypeRef,
     /// The type it is said of, as written in the header.
     pub owner: TypeRef,
+    /// Type parameters of the header and their bounds.
+    pub generics: Vec<(String, Vec<TypeRef>)>,
 }
 
 /// Methods, associated constants and implementations of a program.
@@ -49,6 +51,8 @@ pub struct Members {
     /// Methods of workspace types by name.
     method_names: BTreeMap<String, Vec<FunctionId>>,
     bodies: BTreeSet<FunctionId>,
+    /// Methods of types that stand in the implementation of a trait.
+    of_traits: BTreeSet<FunctionId>,
 }
 
 impl Members {
@@ -93,6 +97,7 @@ impl Members {
                     node: scope.node,
                     ty: target.clone(),
                     owner: block.owner.clone(),
+                    generics: block.generics.clone(),
                 };
                 self.deref.entry(ty).or_insert(written);
             }
@@ -144,10 +149,10 @@ impl Members {
         match owner(names, scope, written) {
             Owner::Type(ty) => {
                 self.method_names.entry(name.clone()).or_default().push(id);
-                let methods = self.methods.entry(ty).or_default().entry(name).or_default();
-                // Inherent methods win over a trait's.
-                let at = if of.is_none() { 0 } else { methods.len() };
-                methods.insert(at, id);
+                self.methods.entry(ty).or_default().entry(name).or_default().push(id);
+                if of.is_some() {
+                    self.of_traits.insert(id);
+                }
                 if let Some(of) = of {
                     self.traits_of.entry(ty).or_default().insert(of);
                 }
@@ -181,8 +186,8 @@ impl Members {
             all.dedup();
         }
         for all in self.methods.values_mut().flat_map(BTreeMap::values_mut) {
-            // Configured twins: the shipped one first; the sort keeps inherent before trait.
-            all.sort_by_key(|id| tests.contains(id));
+            // Inherent methods win over a trait's; of configured twins the first.
+            all.sort_by_key(|id| (tests.contains(id), self.of_traits.contains(id)));
         }
     }
 
@@ -270,7 +275,7 @@ impl Members {
         self.traits_of.get(&ty).into_iter().flatten()
     }
 
-    /// Whether a trait builds on a library's trait.
+    /// The library traits that a trait builds on.
     #[must_use]
     pub fn external_supertraits(&self, id: TraitId) -> Vec<&Path> {
         let all = self.with_supertraits(id);
@@ -312,7 +317,7 @@ impl Members {
 }
 
 fn plain<'a>(names: &Names, file: FileId, scope: &Path) -> Scope<'a> {
-    Scope { node: names.node_of(file, scope), owner: None, of_trait: None, generics: &[] }
+    Scope::of(names.node_of(file, scope))
 }
 
 fn owner(names: &Names, scope: Scope<'_>, written: &TypeRef) -> Owner {
@@ -341,8 +346,7 @@ fn owner(names: &Names, scope: Scope<'_>, written: &TypeRef) -> Owner {
 fn aliased(names: &Names, id: TypeId, depth: u32) -> Owner {
     match names.aliases.get(&id) {
         Some((node, TypeRef::Named { path, .. })) if depth < 16 => {
-            let scope = Scope { node: *node, owner: None, of_trait: None, generics: &[] };
-            match names.resolve(scope, path, Namespace::Type).0 {
+            match names.resolve(Scope::of(*node), path, Namespace::Type).0 {
                 Named::Type(id) => aliased(names, id, depth + 1),
                 Named::External(path) => Owner::External(path),
                 _ => Owner::Unknown,

@@ -110,7 +110,7 @@ impl Names {
         all.iter().max_by_key(|(root, _)| shared_folders(folder, root)).map(|(_, node)| *node)
     }
 
-    /// The trait or type items that could be meant by a bare name nobody imported.
+    /// The item that a bare name nobody imported can mean: the only one of the program.
     pub(super) fn only_one(&self, name: &str, namespace: Namespace) -> Option<Named> {
         let fits = |named: &&Named| match named {
             Named::Type(_) | Named::Trait(_) => true,

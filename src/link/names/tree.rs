@@ -23,6 +23,8 @@ struct Builder<'a> {
     declared: BTreeMap<FileId, Declared<'a>>,
     functions: BTreeMap<FileId, BTreeSet<(&'a Path, &'a str)>>,
     paths: BTreeMap<FileId, &'a str>,
+    /// Files by the module that they are.
+    by_module: BTreeMap<&'a Path, Vec<FileId>>,
 }
 
 /// The tree of the given files, without members.
@@ -38,7 +40,11 @@ pub(super) fn build(tree: &Tree, count: usize, files: &[&FileIndex]) -> Names {
         declared: BTreeMap::new(),
         functions: BTreeMap::new(),
         paths: tree.files().iter().map(|file| (file.id, file.path.as_str())).collect(),
+        by_module: BTreeMap::new(),
     };
+    for index in files {
+        builder.by_module.entry(&index.module).or_default().push(index.file);
+    }
     builder.declare(tree, files);
     for index in files {
         builder.place(index.file);
@@ -52,6 +58,10 @@ pub(super) fn build(tree: &Tree, count: usize, files: &[&FileIndex]) -> Names {
     builder.names
 }
 
+fn is_library_root(path: &str) -> bool {
+    path == "lib.rs" || path.ends_with("/lib.rs")
+}
+
 fn folder(path: &str) -> String {
     path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned())
 }
@@ -60,7 +70,7 @@ impl<'a> Builder<'a> {
     fn declare(&mut self, tree: &Tree, files: &[&'a FileIndex]) {
         // A library's declaration wins over a binary's of the same package.
         let library =
-            |file: &FileId| !self.paths.get(file).is_some_and(|path| path.ends_with("lib.rs"));
+            |file: &FileId| !self.paths.get(file).is_some_and(|path| is_library_root(path));
         let mut ordered: Vec<&FileIndex> = files.to_vec();
         ordered.sort_by_key(|index| (library(&index.file), index.file));
         for index in ordered {
@@ -108,10 +118,10 @@ impl<'a> Builder<'a> {
         }
         let parent = module.parent();
         let path = self.paths.get(&file)?;
-        let candidates =
-            self.indexes.iter().filter(|(id, index)| **id != file && index.module == parent);
+        let candidates = self.by_module.get(&parent).into_iter().flatten();
         candidates
-            .map(|(id, _)| (shared_folders(path, self.paths.get(id).unwrap_or(&"")), *id))
+            .filter(|id| **id != file)
+            .map(|id| (shared_folders(path, self.paths.get(id).unwrap_or(&"")), *id))
             .filter(|(shared, _)| *shared > 0)
             .max_by_key(|(shared, id)| (*shared, std::cmp::Reverse(*id)))
             .map(|(_, id)| id)
@@ -155,7 +165,6 @@ impl<'a> Builder<'a> {
         let name = index.module.first().unwrap_or_default().to_owned();
         let node = self.push(Node {
             parent: None,
-            name: name.clone(),
             function: false,
             file,
             types: BTreeMap::new(),
@@ -164,7 +173,7 @@ impl<'a> Builder<'a> {
             imports: Vec::new(),
         });
         let path = self.paths.get(&file).copied().unwrap_or_default();
-        if index.module.0.len() == 1 && (path == "lib.rs" || path.ends_with("/lib.rs")) {
+        if index.module.0.len() == 1 && is_library_root(path) {
             self.names.crates.entry(name).or_default().push((folder(path), node));
         }
         node
@@ -183,7 +192,6 @@ impl<'a> Builder<'a> {
         }
         let id = self.push(Node {
             parent: Some(parent),
-            name: name.to_owned(),
             function,
             file,
             types: BTreeMap::new(),
@@ -289,8 +297,8 @@ pub(super) fn numbered<T>(items: &[T]) -> impl Iterator<Item = (u32, &T)> {
     items.iter().enumerate().map(|(at, item)| (u32::try_from(at).unwrap_or(u32::MAX), item))
 }
 
-/// How many leading folders two paths share, plus one (0 when the first differs at once and both
-/// have folders).
+/// How many leading parts two paths share, and one more when one of them has a single part: a file
+/// at the top is near to all.
 pub(super) fn shared_folders(left: &str, right: &str) -> usize {
     let folders = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     let (left, right) = (folders(left), folders(right));

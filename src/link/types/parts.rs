@@ -1,11 +1,10 @@
 //! Parts of values: fields, elements, what is inside a variant, what an aggregate is.
 
 use super::infer::Group;
-use super::written::Substitution;
 use super::{Ty, standard};
 use crate::ir::index::Path;
 use crate::ir::value::SUCCESS;
-use crate::link::names::{Named, Namespace, Scope};
+use crate::link::names::{Named, Namespace};
 
 impl Group<'_> {
     /// A field; holders, derefs and lists of one are looked through.
@@ -18,17 +17,8 @@ impl Group<'_> {
                     if !found.is_unknown() {
                         return found;
                     }
-                    match self.program.names.members().deref(*id) {
-                        Some(written) => {
-                            let scope = Scope {
-                                node: written.node,
-                                owner: None,
-                                of_trait: None,
-                                generics: &[],
-                            };
-                            ty =
-                                self.program.written_type(scope, &written.ty, &Substitution::new());
-                        }
+                    match self.program.deref_of(*id, &ty) {
+                        Some(target) => ty = target,
                         None => return Ty::Unknown,
                     }
                 }
