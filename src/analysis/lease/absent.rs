@@ -1,6 +1,7 @@
-//! Keys that a script takes by writing them where a read found nothing: one step with the read, so
-//! the same as a conditional write.
+//! Keys that are taken by writing them where a read found nothing. In a script that is one step with
+//! the read, so the same as a conditional write; from a client it takes a key badly, but it takes it.
 
+use super::KeyUse;
 use crate::analysis::expiry::{block_of, comes_after};
 use crate::analysis::guard::{OwnerCheck, Seen, owner_of_key_checked};
 use crate::analysis::outcome::{Abstract, Assumption};
@@ -12,9 +13,24 @@ use crate::link::Program;
 /// Whether a script writes the key where it was not there, and elsewhere at most where the holder
 /// is the caller (a lease that may be taken again by who has it).
 pub(super) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
-    if effect.client != "lua" {
-        return false;
-    }
+    effect.client == "lua" && written_where_absent(program, effect, key, Abstract::Reply)
+}
+
+/// Whether a client does so by two commands.
+pub(super) fn taken_by_client(program: &Program, key_use: &KeyUse) -> bool {
+    let effect = program.effects(key_use.site.body).get(key_use.effect);
+    let answer = |there| Abstract::Ok(Box::new(Abstract::Reply(there)));
+    effect.zip(key_use.key.as_ref()).is_some_and(|(effect, key)| {
+        effect.client != "lua" && written_where_absent(program, effect, key, answer)
+    })
+}
+
+fn written_where_absent(
+    program: &Program,
+    effect: &Effect,
+    key: &Key,
+    answer: impl Fn(bool) -> Abstract,
+) -> bool {
     let Some(own) = program.body(effect.site.body) else { return false };
     let Some(written) = block_of(&own.body, effect.site.op) else { return false };
     let effects = program.effects(effect.site.body);
@@ -23,7 +39,7 @@ pub(super) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
             if command.is(&["GET", "EXISTS"]) && command.keys.iter().any(|it| it.template.same_text(&key.template)));
         let Some(asked) = block_of(&own.body, read.site.op).filter(|_| reads) else { return false };
         let reaches = |there: bool| {
-            Assumption::new(program, read.site.body, read.site.op, Abstract::Reply(there))
+            Assumption::new(program, read.site.body, read.site.op, answer(there))
                 .reachable(&own.body, asked)
                 .contains(&written)
         };

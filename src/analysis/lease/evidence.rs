@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use super::{Action, KeyUse, Leases, OwnerProof, first_expiry};
+use super::{Action, KeyUse, Leases, OwnerProof, absent, first_expiry};
 use crate::analysis::callgraph::call_behind;
-use crate::analysis::expiry::all_sites;
+use crate::analysis::expiry::{all_sites, comes_after};
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
 use crate::config::Confidence;
@@ -127,6 +127,8 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
     } else if acquired {
         (KeyKind::Marker, certain)
+    } else if held_by_client(program, uses) {
+        (KeyKind::Lease, if named { Confidence::Medium } else { Confidence::Low })
     } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
     {
         (KeyKind::Lease, Confidence::Medium)
@@ -134,6 +136,17 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         (KeyKind::Plain, Confidence::Low)
     };
     KeyClass { kind, confidence, named, acquired, compared }
+}
+
+/// Whether a client writes the key where it found nothing, and deletes it in the same run.
+fn held_by_client(program: &Program, uses: &[&KeyUse]) -> bool {
+    let deletes = |write: &KeyUse| {
+        uses.iter().filter(|it| it.action == Action::Release).any(|release| {
+            comes_after(program, write.site, release.site) && !is_rollback(program, release, write)
+        })
+    };
+    let mut writes = uses.iter().filter(|it| it.action == Action::Write);
+    writes.any(|write| deletes(write) && absent::taken_by_client(program, write))
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.
