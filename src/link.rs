@@ -3,13 +3,13 @@
 //! [`Program::build`] indexes every file, lowers bodies, numbers them, and turns calls into
 //! effects. What could not be resolved is said to be unknown; nothing is guessed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::ir::body::{Body, BodyIndex, Problem};
-use crate::ir::effect::{BodyId, Effect};
+use crate::ir::effect::{BodyId, Effect, Site};
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
 use crate::source::{FileId, Tree};
 
@@ -107,6 +107,8 @@ pub struct Program {
     foreign: BTreeSet<calls::foreign::Kind>,
     /// Effects of each body.
     effects: Vec<Vec<Effect>>,
+    /// Where each script is invoked, sorted.
+    script_sites: BTreeMap<BodyId, Vec<Site>>,
     /// What evaluation looked up.
     evaluated: evaluate::Caches,
 }
@@ -143,6 +145,7 @@ impl Program {
             calls: Calls::default(),
             foreign: BTreeSet::new(),
             effects: Vec::new(),
+            script_sites: BTreeMap::new(),
             evaluated: evaluate::Caches::default(),
         }
     }

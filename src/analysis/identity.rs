@@ -182,7 +182,7 @@ fn constructed(
 fn sites_above(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<Site> {
     let origins = || template.holes().map(|hole| &hole.origin);
     if origins().any(|origin| matches!(origin, Origin::ScriptKey(_) | Origin::ScriptArgument(_))) {
-        return program.script_callers(body);
+        return program.script_callers(body).to_vec();
     }
     let from_caller = |origin: &Origin| match origin {
         Origin::Parameter(_) => true,
@@ -231,22 +231,4 @@ pub(super) fn outer_template(
     });
     let parts: Option<Vec<Vec<KeyPart>>> = parts.collect();
     Some(KeyTemplate::new(parts?.concat()))
-}
-
-impl Program {
-    /// The sites that invoke a script, sorted.
-    #[must_use]
-    pub fn script_callers(&self, script: BodyId) -> Vec<Site> {
-        let mut sites = Vec::new();
-        for body in &self.bodies {
-            for effect in self.effects(body.id) {
-                if let EffectKind::Script(call) = &effect.kind
-                    && call.scripts.contains(&script)
-                {
-                    sites.push(effect.site);
-                }
-            }
-        }
-        sites
-    }
 }

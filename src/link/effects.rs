@@ -6,6 +6,8 @@
 //! future is awaited. Embedded scripts become bodies of the program here, once for each place that
 //! a text is written.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use crate::catalog::{Api, ApiEffect};
@@ -94,6 +96,12 @@ impl Program {
         self.effects.get(body.0 as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// The operations that invoke a script, sorted.
+    #[must_use]
+    pub fn script_callers(&self, script: BodyId) -> &[Site] {
+        self.script_sites.get(&script).map_or(&[], Vec::as_slice)
+    }
+
     /// Whether a body runs on the server: a script, or a function inside one.
     #[must_use]
     pub fn in_script(&self, id: BodyId) -> bool {
@@ -137,7 +145,21 @@ impl Program {
             effects.push(found.into_iter().map(|draft| draft.effect).collect());
         }
         self.effects = effects;
+        self.script_sites = script_sites(self);
     }
+}
+
+/// Where each script is invoked.
+fn script_sites(program: &Program) -> BTreeMap<BodyId, Vec<Site>> {
+    let mut sites: BTreeMap<BodyId, Vec<Site>> = BTreeMap::new();
+    for effect in program.effects.iter().flatten() {
+        if let EffectKind::Script(call) = &effect.kind {
+            for script in &call.scripts {
+                sites.entry(*script).or_default().push(effect.site);
+            }
+        }
+    }
+    sites
 }
 
 /// The effects of one body, in order.
