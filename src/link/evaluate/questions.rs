@@ -41,7 +41,7 @@ impl Program {
         templates
     }
 
-    /// Every text a value can have, holes as [`HOLE`](crate::ir::value::text::HOLE); empty when nothing literal is known of it.
+    /// Every text a value can have, holes as [`HOLE`](crate::ir::value::HOLE); empty when nothing literal is known of it.
     #[must_use]
     pub fn texts(&self, body: BodyId, value: ValueId) -> Vec<Text> {
         let mut evaluator = Evaluator::new(self);
@@ -162,7 +162,7 @@ impl Program {
     }
 }
 
-/// One text of segments, holes as [`HOLE`](crate::ir::value::text::HOLE); `None` when there is nothing but holes.
+/// One text of segments, holes as [`HOLE`](crate::ir::value::HOLE); `None` when there is nothing but holes.
 fn flatten(segments: Segments) -> Option<Text> {
     let mut flat = Text::default();
     let mut literal = false;
