@@ -1,5 +1,5 @@
-//! What a rule says: a place, what is wrong, why it matters, what to do, and the steps that show
-//! it. Plain data: this floor knows nothing of the analysis.
+//! What a rule says: a place, what is wrong, what to do, and the steps that show it; why it matters
+//! stands on the rule's page. Plain data: this floor knows nothing of the analysis.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,12 +26,12 @@ pub struct Finding {
     pub help: String,
     /// What makes it true, in the order things happen; at most [`MOST_STEPS`] are shown.
     pub steps: Vec<Step>,
-    /// Edits that mend it.
-    pub fixes: Vec<Fix>,
     /// Key template or normalised text that the fingerprint is made of.
     pub subject: String,
     /// Qualified name of the enclosing function.
     pub function: Option<String>,
+    /// What names it across edits; given by [`number`].
+    pub fingerprint: Option<Fingerprint>,
 }
 
 /// How many steps a finding shows.
@@ -44,17 +44,6 @@ pub struct Step {
     pub span: Span,
     /// What happens there, lower case, no full stop.
     pub message: String,
-}
-
-/// An edit a tool can make.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fix {
-    /// What it does.
-    pub title: String,
-    /// Whether it can be made unseen.
-    pub safe: bool,
-    /// Texts that replace spans.
-    pub edits: Vec<(Span, String)>,
 }
 
 impl Finding {
@@ -76,13 +65,6 @@ impl Finding {
     #[must_use]
     pub fn steps(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
         self.steps.extend(steps);
-        self
-    }
-
-    /// This finding with an edit that mends it.
-    #[must_use]
-    pub fn fix(mut self, fix: Fix) -> Self {
-        self.fixes.push(fix);
         self
     }
 
@@ -174,12 +156,12 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// The fingerprint of each finding, in order. A finding without a subject is named by the text at
-/// its place, white space folded.
-#[must_use]
-pub fn fingerprints(findings: &[Finding], tree: &Tree) -> Vec<Fingerprint> {
+/// Gives a fingerprint to each finding that has none. All that a rule found is to be numbered at
+/// once, shown or not: what else is shown must not change a name. A finding without a subject is
+/// named by the text at its place, white space folded.
+pub fn number(findings: &mut [Finding], tree: &Tree) {
     let mut seen: BTreeMap<(String, String), u32> = BTreeMap::new();
-    let one = |finding: &Finding| {
+    for finding in findings.iter_mut().filter(|finding| finding.fingerprint.is_none()) {
         let file = tree.file(finding.primary.file);
         let path = file.map_or("", |file| file.path.as_str());
         let text = file.map_or("", |file| file.slice(finding.primary));
@@ -189,9 +171,9 @@ pub fn fingerprints(findings: &[Finding], tree: &Tree) -> Vec<Fingerprint> {
         let content = format!("{}\0{function}\0{subject}", finding.rule);
         let count = seen.entry((content.clone(), path.to_owned())).or_default();
         *count += 1;
-        Fingerprint { content: digest(&format!("{content}\0{count}"), 16), path: digest(path, 8) }
-    };
-    findings.iter().map(one).collect()
+        let content = digest(&format!("{content}\0{count}"), 16);
+        finding.fingerprint = Some(Fingerprint { content, path: digest(path, 8) });
+    }
 }
 
 /// The first bytes of a SHA-256, in hexadecimal.
@@ -213,9 +195,9 @@ mod tests {
             message: "deleted".into(),
             help: String::new(),
             steps: Vec::new(),
-            fixes: Vec::new(),
             subject: String::new(),
             function: None,
+            fingerprint: None,
         }
     }
 
@@ -251,9 +233,12 @@ mod tests {
         };
         let before = tree("del del", "a.lua");
         let after = tree("\n\n  del del", "b.lua");
-        let old =
-            fingerprints(&[finding(0, Severity::Error), finding(4, Severity::Error)], &before);
-        let new = fingerprints(&[finding(4, Severity::Error), finding(8, Severity::Error)], &after);
+        let prints = |starts: [u32; 2], tree: &Tree| {
+            let mut findings = starts.map(|start| finding(start, Severity::Error));
+            number(&mut findings, tree);
+            findings.map(|finding| finding.fingerprint.unwrap())
+        };
+        let (old, new) = (prints([0, 4], &before), prints([4, 8], &after));
         assert_ne!(old[0].content, old[1].content);
         assert_eq!(old[0].content, new[0].content);
         assert_eq!(old[1].content, new[1].content);

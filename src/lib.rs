@@ -24,7 +24,7 @@ pub mod lang;
 // Ties files together: names, types, calls, constants, scripts, statements; calls become effects.
 pub mod link;
 
-// What a rule says: place, words, steps, fixes, fingerprint.
+// What a rule says: place, words, steps, fingerprint.
 pub mod finding;
 
 // The questions a rule may ask: leases, regions, summaries, result use, schema.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::analysis::Analysis;
 use crate::config::Settings;
-use crate::finding::{Finding, Findings};
+use crate::finding::{Finding, Findings, number};
 use crate::source::Span;
 
 /// Declares `RULE` of a rule file: its id and the function that finds.
@@ -105,9 +105,9 @@ impl Rule {
             message: message.into(),
             help: String::new(),
             steps: Vec::new(),
-            fixes: Vec::new(),
             subject: String::new(),
             function: None,
+            fingerprint: None,
         }
     }
 
@@ -164,7 +164,9 @@ pub fn run(analysis: &Analysis<'_>, settings: &Settings) -> Vec<Finding> {
     for rule in RULES.iter().filter(|rule| rule.is_active(settings)) {
         (rule.check)(analysis, &mut findings);
     }
-    precedence::most_specific(findings.finish())
+    let mut findings = findings.finish();
+    number(&mut findings, &analysis.program.tree);
+    precedence::most_specific(findings)
 }
 
 #[cfg(test)]

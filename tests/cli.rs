@@ -190,6 +190,34 @@ fn bad_files_are_told_and_the_rest_is_linted() {
     assert!(skipped.contains(&&Value::from("lossy.lua")), "{skipped:?}");
 }
 
+/// Two releases in one function that are named alike, one of them perhaps allowed.
+fn releases(allowed: bool) -> tempfile::TempDir {
+    let allow = "// leaselint: allow(unconditional-del) -- for operators\n";
+    let text = format!(
+        "pub fn take(con: &mut redis::Connection, token: &str) -> redis::RedisResult<bool> {{\n\
+         redis::cmd(\"SET\").arg(\"lock:a\").arg(token).arg(\"NX\").arg(\"PX\").arg(1000).query(con)\n}}\n\
+         pub fn free(con: &mut redis::Connection, quick: bool) -> redis::RedisResult<()> {{\n\
+         if quick {{\n{}return redis::cmd(\"DEL\").arg(\"lock:a\").query(con);\n}}\n\
+         redis::cmd(\"DEL\").arg(\"lock:a\").query(con)\n}}\n",
+        if allowed { allow } else { "" }
+    );
+    folder(&[("a.rs", text.as_bytes())])
+}
+
+#[test]
+fn a_fingerprint_hangs_on_nothing_that_is_not_shown() {
+    let prints = |allowed: bool| {
+        let run = leaselint(releases(allowed).path(), &["check", "--format", "json"]);
+        let json: Value = serde_json::from_str(&run.out).unwrap();
+        let findings = json["findings"].as_array().unwrap();
+        findings.iter().map(|finding| finding["fingerprint"].clone()).collect::<Vec<_>>()
+    };
+    let (both, one) = (prints(false), prints(true));
+    assert_eq!((both.len(), one.len()), (2, 1));
+    assert_ne!(both[0], both[1]);
+    assert_eq!(both[1], one[0]);
+}
+
 #[test]
 fn nothing_printed_steers_a_terminal() {
     let text = "// leaselint: allow(\u{1b}[31mred\u{202e}) -- \u{7}x\n";

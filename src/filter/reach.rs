@@ -16,7 +16,7 @@ pub fn lines(comment: &Comment, file: &SourceFile, program: &Program) -> (u32, u
         return (comment.line, comment.line);
     }
     let target = code_below(comment.line, file);
-    let statement = statement_end(target, file);
+    let statement = statement_end(target, file, program);
     let item = items(file, program)
         .map(|span| (file.lines.line(span.start), file.lines.line(span.end)))
         .filter(|(first, _)| (comment.line + 1..=target).contains(first))
@@ -34,16 +34,26 @@ fn code_below(line: u32, file: &SourceFile) -> u32 {
     (line + 1..=file.lines.count()).find(|line| !passed(line)).unwrap_or(line)
 }
 
-/// The last line of the statement that starts at a line: a chain of calls goes on with a dot, an SQL
-/// statement to its semicolon.
-fn statement_end(first: u32, file: &SourceFile) -> u32 {
+/// The last line of the statement that starts at a line: as the program reads it, or by its text
+/// where a file has no bodies (an SQL statement goes on to its semicolon).
+fn statement_end(first: u32, file: &SourceFile, program: &Program) -> u32 {
     let text = |line: u32| file.lines.text(&file.text, line).trim();
     let last = file.lines.count().min(first.saturating_add(LONGEST_STATEMENT));
     if file.language == Language::Sql {
         return (first..=last).find(|line| text(*line).ends_with(';')).unwrap_or(last);
     }
-    let goes_on = |line: &u32| text(*line).starts_with(['.', '?']);
-    (first + 1..=last).take_while(goes_on).last().unwrap_or(first)
+    // `let deleted: bool =`, with what is assigned on the lines below.
+    let heads = (first..last).take_while(|line| text(*line).ends_with('=')).count();
+    let heads = first..=first.saturating_add(u32::try_from(heads).unwrap_or(0));
+    let bodies = program.bodies.iter().filter(|body| body.file == file.id);
+    let spans = bodies.flat_map(|body| {
+        let results = body.body.calls().filter_map(|(_, _, call)| body.body.value(call.result));
+        body.body.ops.iter().map(|op| op.span).chain(results.map(|result| result.span))
+    });
+    let ends = spans
+        .filter(|span| span.file == file.id && heads.contains(&file.lines.line(span.start)))
+        .map(|span| file.lines.line(span.end));
+    ends.max().unwrap_or(first).max(*heads.end())
 }
 
 /// The spans of a file's items.

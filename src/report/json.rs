@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::{Report, tally};
 use crate::config::{Confidence, Severity};
-use crate::finding::{Finding, Fingerprint, Fix, fingerprints};
+use crate::finding::{Finding, Fingerprint};
 use crate::rules;
 use crate::source::{Skipped, Span, Tree};
 
@@ -32,7 +32,6 @@ struct One<'r> {
     message: &'r str,
     help: &'r str,
     steps: Vec<Step<'r>>,
-    fixes: Vec<Mend<'r>>,
     fingerprint: String,
     function: Option<&'r str>,
     url: &'r str,
@@ -52,21 +51,6 @@ struct Step<'r> {
     #[serde(flatten)]
     place: Place<'r>,
     message: &'r str,
-}
-
-#[derive(Serialize)]
-struct Mend<'r> {
-    title: &'r str,
-    applicability: &'static str,
-    edits: Vec<Edit<'r>>,
-}
-
-#[derive(Serialize)]
-struct Edit<'r> {
-    path: &'r str,
-    start: u32,
-    end: u32,
-    text: &'r str,
 }
 
 #[derive(Serialize)]
@@ -91,15 +75,9 @@ struct Left<'r> {
 /// Writes the object and a line end.
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (errors, warnings, notes) = tally(report.findings);
-    let prints = fingerprints(report.findings, report.tree);
     let whole = Whole {
         version: VERSION,
-        findings: report
-            .findings
-            .iter()
-            .zip(&prints)
-            .map(|(finding, print)| one(finding, print, report.tree))
-            .collect(),
+        findings: report.findings.iter().map(|finding| one(finding, report.tree)).collect(),
         summary: Summary {
             files: report.tree.files().len(),
             errors,
@@ -116,7 +94,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out)
 }
 
-fn one<'r>(finding: &'r Finding, print: &Fingerprint, tree: &'r Tree) -> One<'r> {
+fn one<'r>(finding: &'r Finding, tree: &'r Tree) -> One<'r> {
     let step = |step: &'r crate::finding::Step| Step {
         place: place(step.span, tree),
         message: &step.message,
@@ -129,8 +107,7 @@ fn one<'r>(finding: &'r Finding, print: &Fingerprint, tree: &'r Tree) -> One<'r>
         message: &finding.message,
         help: &finding.help,
         steps: finding.steps.iter().map(step).collect(),
-        fixes: finding.fixes.iter().map(|fix| mend(fix, tree)).collect(),
-        fingerprint: print.to_string(),
+        fingerprint: finding.fingerprint.as_ref().map_or_else(String::new, Fingerprint::to_string),
         function: finding.function.as_deref(),
         url: rules::find(finding.rule).map_or("", |rule| rule.info().url.as_str()),
     }
@@ -147,20 +124,6 @@ fn place(span: Span, tree: &Tree) -> Place<'_> {
         column: start.column,
         end_line: end.line,
         end_column: end.column,
-    }
-}
-
-fn mend<'r>(fix: &'r Fix, tree: &'r Tree) -> Mend<'r> {
-    let edit = |(span, text): &'r (Span, String)| Edit {
-        path: tree.file(span.file).map_or("", |file| file.path.as_str()),
-        start: span.start,
-        end: span.end,
-        text,
-    };
-    Mend {
-        title: &fix.title,
-        applicability: if fix.safe { "safe" } else { "unsafe" },
-        edits: fix.edits.iter().map(edit).collect(),
     }
 }
 
