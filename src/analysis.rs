@@ -44,6 +44,8 @@ pub struct Analysis<'p> {
     pub reach: reach::Reach,
     /// The tables that migrations leave.
     pub schemas: schema::Schemas,
+    /// Whether any key of the program has a hash tag.
+    pub hash_tags: bool,
     /// Word lists, the settings' own words included.
     pub words: Words,
 }
@@ -58,7 +60,8 @@ impl<'p> Analysis<'p> {
         let reach = reach::Reach::new(program, &graph);
         let schemas = schema::Schemas::of(program);
         let (words, _) = Words::built_in().extended(&program.settings.words);
-        Self { program, graph, leases, regions, reach, schemas, words }
+        let hash_tags = slots::uses_hash_tags(program);
+        Self { program, graph, leases, regions, reach, schemas, hash_tags, words }
     }
 
     /// What could not be read of the program's files and of its SQL files.

@@ -2,6 +2,7 @@
 //! made to hurt.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use leaselint::cli::check::lint;
 use leaselint::config::Settings;
@@ -28,6 +29,78 @@ fn fixtures_cut_short_never_panic() {
                     lint_text(&file.path, file.language, lines[..end].concat());
                 }
             }
+        }
+    });
+}
+
+/// The longest that a text of a few kilobytes may take, in a build without optimisation.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Texts whose values, calls or keys multiply if each is looked at once for every way to it.
+fn texts_that_multiply() -> Vec<(&'static str, Language, String)> {
+    let step = |index: usize| format!("if ARGV[i] == 'w{index}' then n = n + {index}\n  else");
+    let counted = |end: &str| {
+        let steps: String = (0..12).map(step).collect();
+        format!("local n = 0\nfor i = 1, #ARGV do\n  {steps} n = n + 99 end\nend\n{end}")
+    };
+    let compared = "if redis.call('GET', KEYS[1]) == n then redis.call('DEL', KEYS[1]) end";
+    let truth: String = (0..12)
+        .map(|index| format!("if ARGV[i] == 'w{index}' then n = not n or n == ARGV[{index}] end\n"))
+        .collect();
+    let cached = |index: usize| {
+        format!(
+            "pub fn f{index}(con: &mut redis::Connection, id: u64) -> redis::RedisResult<()> \
+             {{ con.set(format!(\"cache:k{index}:{{id}}\"), 1) }}\n"
+        )
+    };
+    let layer = |level: usize| {
+        let below = level.checked_sub(1).map_or("Cache".to_owned(), |below| format!("L{below}"));
+        let calls = |own: usize| {
+            let all = (0..10).map(|call| match level {
+                0 => "self.c.get(key)?;".to_owned(),
+                _ => format!("self.c.g{call}(key)?;"),
+            });
+            let body: String = all.collect();
+            format!(
+                "pub fn g{own}(&mut self, key: &str) -> redis::RedisResult<()> {{ {body} Ok(()) }}\n"
+            )
+        };
+        let methods: String = (0..10).map(calls).collect();
+        format!("pub struct L{level} {{ c: {below} }}\nimpl L{level} {{\n{methods}}}\n")
+    };
+    let layers: String = (0..5).map(layer).collect();
+    let keys: String = (0..600).map(cached).collect();
+    vec![
+        ("a.lua", Language::Lua, counted(compared)),
+        ("b.lua", Language::Lua, counted("if n then redis.call('DEL', KEYS[1]) end")),
+        (
+            "c.lua",
+            Language::Lua,
+            format!(
+                "local n = redis.call('GET', KEYS[1])\nfor i = 1, #ARGV do\n{truth}end\n\
+                 if n then redis.call('DEL', KEYS[1]) end"
+            ),
+        ),
+        ("a.rs", Language::Rust, format!("use redis::Commands;\n{keys}")),
+        (
+            "b.rs",
+            Language::Rust,
+            format!(
+                "use redis::Commands;\npub struct Cache {{ con: redis::Connection, prefix: String }}\n\
+                 impl Cache {{ pub fn get(&mut self, key: &str) -> redis::RedisResult<String> \
+                 {{ self.con.get(format!(\"{{}}{{}}\", self.prefix, key)) }} }}\n{layers}"
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn what_leads_back_to_itself_is_looked_at_once() {
+    on_large_stack(|| {
+        for (path, language, text) in texts_that_multiply() {
+            let start = Instant::now();
+            lint_text(path, language, text);
+            assert!(start.elapsed() < LONGEST, "{path} took {:?}", start.elapsed());
         }
     });
 }

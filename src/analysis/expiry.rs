@@ -5,11 +5,14 @@ use std::collections::BTreeSet;
 use super::Analysis;
 use super::lease::{Action, KeyUse, UseId, first_expiry};
 use super::outcome::Assumption;
-use crate::ir::body::{BlockId, Body, OpId, Terminator};
-use crate::ir::effect::{BodyId, Effect, EffectKind, Expiry, RedisCommand, Site, Word};
+use crate::ir::body::{Block, BlockId, Body, OpId, Terminator};
+use crate::ir::effect::{BodyId, Condition, Effect, EffectKind, Expiry, RedisCommand, Site};
 use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
 use crate::source::Span;
+
+/// Commands that give a key an expiry and do nothing else.
+pub const EXPIRES: [&str; 4] = ["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"];
 
 /// A call that leaves the expiry out: the optional value is plainly absent.
 #[derive(Clone, Debug)]
@@ -50,24 +53,27 @@ impl Analysis<'_> {
     #[must_use]
     pub fn expires_in_transaction(&self, acquire: &KeyUse) -> bool {
         let batch = self.command_of(acquire).and_then(|(_, command)| command.batch);
+        let first = |renew: &KeyUse| {
+            let command = self.command_of(renew).map(|(_, command)| command);
+            renew.effect > acquire.effect
+                && first_expiry::shares_batch(self.program, renew, acquire)
+                && command.is_some_and(|it| it.condition == Condition::IfPersistent)
+        };
         batch.is_some_and(|batch| batch.atomic)
-            && self.leases.others(acquire, Action::Renew).any(|(_, renew)| {
-                first_expiry::shares_batch(self.program, renew, acquire)
-                    && self.command_of(renew).is_some_and(|(_, command)| only_first(command))
-            })
+            && self.leases.others(acquire, Action::Renew).any(|(_, renew)| first(renew))
     }
 
-    /// Whether a renewal gives the key an expiry too late: in the acquire's own transaction, one that
-    /// spares a holder's is in time.
+    /// Whether a renewal gives the key, which has no expiry, one too late: in the acquire's own
+    /// transaction, one that spares a holder's is in time.
     fn sets_expiry(&self, acquire: &KeyUse, renew: &KeyUse) -> bool {
         let Some((_, command)) = self.command_of(renew) else { return false };
         let atomic = command.batch.is_some_and(|batch| batch.atomic);
         let spares = atomic && first_expiry::shares_batch(self.program, renew, acquire);
-        let sets = match command.name.as_str() {
-            "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => true,
-            _ => matches!(command.expiry, Expiry::Set { .. }),
+        let sets = match command.is(&EXPIRES) {
+            true => gives_first(command),
+            false => matches!(command.expiry, Expiry::Set { .. }),
         };
-        sets && !(spares && only_first(command))
+        sets && !(spares && command.condition == Condition::IfPersistent)
     }
 
     /// Whether a script gives the key an expiry on every path on which its acquire won.
@@ -86,7 +92,7 @@ impl Analysis<'_> {
     /// Whether a use of a key is a script's.
     #[must_use]
     pub fn in_script(&self, key_use: &KeyUse) -> bool {
-        self.effect_of(key_use).is_some_and(|effect| effect.client == "lua")
+        self.effect_of(key_use).is_some_and(Effect::in_script)
     }
 
     /// The operations of the same script that give the acquired key an expiry.
@@ -95,22 +101,27 @@ impl Analysis<'_> {
         let effects = self.program.effects(acquire.site.body).iter();
         let sets = |effect: &&Effect| match &effect.kind {
             EffectKind::Redis(command) => {
-                let expires = command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"])
-                    || matches!(command.expiry, Expiry::Set { .. } | Expiry::WhenPresent { .. });
-                expires && command.keys.iter().any(|it| it.template.same_text(&key.template))
+                let sets = matches!(command.expiry, Expiry::Set { .. });
+                (gives_first(command) || sets)
+                    && command.keys.iter().any(|it| it.template.same_text(&key.template))
             }
             _ => false,
         };
         effects.filter(sets).map(|effect| effect.site.op).collect()
     }
 
-    /// Whether an expiry is the first one of a key that was taken without: no renewal.
+    /// Whether an expiry is the first one of a key that was taken without: no renewal. Every way to
+    /// it leads over an acquire.
     #[must_use]
     pub fn is_first_expiry(&self, renew: &KeyUse) -> bool {
         let program = self.program;
-        self.leases.others(renew, Action::Acquire).any(|(_, acquire)| {
+        let acquires: Vec<&KeyUse> =
+            self.leases.others(renew, Action::Acquire).map(|(_, acquire)| acquire).collect();
+        acquires.iter().any(|acquire| {
             first_expiry::is_first_expiry(program, renew, acquire)
                 && (self.in_script(renew) || !self.leases.expires_between(program, acquire, renew))
+                && (first_expiry::shares_batch(program, renew, acquire)
+                    || self.only_behind(&acquires, renew))
         })
     }
 
@@ -118,6 +129,32 @@ impl Analysis<'_> {
     #[must_use]
     pub fn is_unasked(&self, acquire: &KeyUse) -> bool {
         first_expiry::is_unasked(self.program, acquire)
+    }
+
+    /// Whether, in one of the bodies that a use is seen from, every way to it leads over one of some
+    /// others.
+    fn only_behind(&self, others: &[&KeyUse], renew: &KeyUse) -> bool {
+        let sites: BTreeSet<Site> = others.iter().flat_map(|other| all_sites(other)).collect();
+        all_sites(renew).into_iter().any(|late| {
+            let early = sites.iter().filter(|early| early.body == late.body);
+            self.passes(&early.map(|early| early.op).collect(), late)
+        })
+    }
+
+    /// Whether every way to an operation passes one of some others.
+    fn passes(&self, passed: &BTreeSet<OpId>, late: Site) -> bool {
+        let Some(own) = self.program.body(late.body) else { return false };
+        let stops = |block: &Block| match block.ops.iter().any(|op| passed.contains(op)) {
+            true => Vec::new(),
+            false => block.end.successors(),
+        };
+        let others = own.body.reachable(own.body.roots(), stops);
+        let behind = |(to, at): (BlockId, usize)| {
+            let ops = own.body.block(to).map(|block| block.ops.as_slice()).unwrap_or_default();
+            let first = ops.iter().position(|op| passed.contains(op));
+            !others.contains(&to) || first.is_some_and(|first| first < at)
+        };
+        own.body.position(late.op).is_some_and(behind)
     }
 
     /// The calls that give no expiry to an acquire whose expiry depends on an optional value.
@@ -232,10 +269,10 @@ fn argument_of(program: &Program, callee: BodyId, site: Site, index: u32) -> Opt
     program.bound_arguments(callee, call).0.get(index as usize).copied()
 }
 
-/// Whether EXPIRE or a kin of it gives an expiry only to a key that has none.
-fn only_first(command: &RedisCommand) -> bool {
-    let word = |word: &Word| word.text.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("NX"));
-    command.is(&["EXPIRE", "PEXPIRE", "EXPIREAT", "PEXPIREAT"]) && command.words.iter().any(word)
+/// Whether EXPIRE or a kin of it gives a key an expiry that has none.
+fn gives_first(command: &RedisCommand) -> bool {
+    let changes = matches!(command.condition, Condition::IfExpiring | Condition::IfLater);
+    command.is(&EXPIRES) && !changes
 }
 
 /// Where a use is seen from: itself and every call that leads to it.
@@ -251,31 +288,15 @@ pub fn comes_after(program: &Program, early: Site, late: Site) -> bool {
         return false;
     }
     let Some(body) = program.body(early.body).map(|own| &own.body) else { return false };
-    let (Some(from), Some(to)) = (block_of(body, early.op), block_of(body, late.op)) else {
+    let (Some((from, first)), Some((to, second))) =
+        (body.position(early.op), body.position(late.op))
+    else {
         return false;
     };
     if from == to {
-        let ops = body.block(from).map(|block| block.ops.as_slice()).unwrap_or_default();
-        let at = |op: OpId| ops.iter().position(|other| *other == op);
-        return at(early.op) < at(late.op);
+        return first < second;
     }
-    let mut seen = BTreeSet::new();
-    let mut waiting: Vec<BlockId> =
-        body.block(from).map(|b| b.end.successors()).unwrap_or_default();
-    while let Some(block) = waiting.pop() {
-        if block == to {
-            return true;
-        }
-        if seen.insert(block) {
-            waiting.extend(body.block(block).map(|b| b.end.successors()).unwrap_or_default());
-        }
-    }
-    false
-}
-
-pub(super) fn block_of(body: &Body, op: OpId) -> Option<BlockId> {
-    let index = body.blocks.iter().position(|block| block.ops.contains(&op))?;
-    u32::try_from(index).ok().map(BlockId)
+    body.reachable([from], |block| block.end.successors()).contains(&to)
 }
 
 /// Whether the body can be left after a won acquire without passing one of the operations.
@@ -287,7 +308,7 @@ fn leaves_without(
     passing: &BTreeSet<OpId>,
 ) -> bool {
     let assumption = Assumption::new(program, acquire.body, acquire.op, won);
-    let Some(start) = block_of(body, acquire.op) else { return false };
+    let Some((start, _)) = body.position(acquire.op) else { return false };
     let mut seen = BTreeSet::new();
     let mut waiting = vec![(start, true)];
     while let Some((id, first)) = waiting.pop() {

@@ -17,9 +17,12 @@
 
 use std::cmp::Reverse;
 
-use crate::ir::body::{BlockId, Body, BodyIndex, OpId, Terminator, Test};
+use crate::ir::body::{BlockId, Body, BodyIndex, Exit, OpId, Terminator, Test};
 use crate::ir::effect::{BodyId, Effect, Key};
+use crate::ir::key::KeyTemplate;
+use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
+use crate::link::evaluate::is_failure;
 use crate::source::Span;
 
 mod inside;
@@ -34,7 +37,17 @@ use value::Values;
 pub struct Seen<'b> {
     body: &'b Body,
     effects: &'b [Effect],
+    answers: &'b [Answer],
     program: Option<(&'b Program, BodyId)>,
+}
+
+/// A call that answers yes only where the caller's token is in a key.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The call.
+    pub op: OpId,
+    /// The key, as the calling body sees it.
+    pub key: KeyTemplate,
 }
 
 impl<'b> Seen<'b> {
@@ -42,7 +55,13 @@ impl<'b> Seen<'b> {
     #[must_use]
     pub fn of(program: &'b Program, id: BodyId, effects: &'b [Effect]) -> Option<Self> {
         let body = &program.body(id)?.body;
-        Some(Self { body, effects, program: Some((program, id)) })
+        Some(Self { body, effects, answers: &[], program: Some((program, id)) })
+    }
+
+    /// The same, with the helpers that the body asks whether it is the owner.
+    #[must_use]
+    pub fn asking(self, answers: &'b [Answer]) -> Self {
+        Self { answers, ..self }
     }
 
     /// The body of a closure.
@@ -113,8 +132,7 @@ impl Fact {
 /// Whether the owner in this key was compared on every path to an operation.
 #[must_use]
 pub fn owner_of_key_checked(seen: Seen<'_>, at: OpId, key: &Key) -> OwnerCheck {
-    let block = seen.body.operations().find(|(_, op, _)| *op == at).map(|(block, ..)| block);
-    let Some(block) = block else { return OwnerCheck::Unknown };
+    let Some((block, _)) = seen.body.position(at) else { return OwnerCheck::Unknown };
     let values = Values::new(seen, key);
     match facts(&values).get(block.0 as usize) {
         Some(Some(Some(fact))) if !fact.opaque => {
@@ -132,6 +150,59 @@ pub fn owner_compared(seen: Seen<'_>, key: &Key) -> Option<Span> {
     let values = Values::new(seen, key);
     let facts = edges(&values).into_iter().filter_map(|edge| edge.fact);
     facts.filter(|fact| fact.kind == CheckKind::Owner && !fact.opaque).map(|fact| fact.by).min()
+}
+
+/// Whether a body gives back true only where the owner in a key was compared and is the caller.
+#[must_use]
+pub fn answers_owner(seen: Seen<'_>, key: &Key) -> bool {
+    let values = Values::new(seen, key);
+    let facts = facts(&values);
+    let mut said = false;
+    for (at, value) in returns(seen.body) {
+        let value = values.peel(value);
+        if matches!(values.kind(value), ValueKind::Literal(Literal::Boolean(false))) {
+            continue;
+        }
+        let known = facts.get(at.0 as usize).copied().flatten().flatten();
+        let compared = known.is_some_and(|fact| fact.kind == CheckKind::Owner && !fact.opaque);
+        if !compared && test::said_by(&values, value, true) != Some(CheckKind::Owner) {
+            return false;
+        }
+        said = true;
+    }
+    said
+}
+
+/// What a body gives back where it does not fail, and a block that leads there with it.
+fn returns(body: &Body) -> Vec<(BlockId, ValueId)> {
+    let mut all = Vec::new();
+    for (index, block) in body.blocks.iter().enumerate() {
+        let Terminator::Return { value: Some(value), exit, .. } = block.end else { continue };
+        let at = BlockId(u32::try_from(index).unwrap_or(u32::MAX));
+        if exit == Exit::Propagated || is_failure(body, value) {
+            continue;
+        }
+        let before: Vec<BlockId> = body.leading_to(at);
+        match body.kind(opened(body, value)) {
+            // One value a way that leads there.
+            ValueKind::Join(values) if values.len() == before.len() => {
+                all.extend(before.into_iter().zip(values.iter().copied()));
+            }
+            _ => all.push((at, value)),
+        }
+    }
+    all
+}
+
+/// The content of `Ok(…)`, conversions peeled.
+fn opened(body: &Body, value: ValueId) -> ValueId {
+    match body.kind(body.peel(value)) {
+        ValueKind::Aggregate { fields, base: None, .. } => match fields.as_slice() {
+            [(_, inner)] => body.peel(*inner),
+            _ => value,
+        },
+        _ => body.peel(value),
+    }
 }
 
 /// What is known at a place: `None` as long as no path is known to come there, `Some(None)` when

@@ -51,14 +51,20 @@ const MOST_CONSTRUCTORS: usize = 8;
 /// How many identities one key keeps.
 const MOST_IDENTITIES: usize = 64;
 
+/// How many calls and texts are looked at for one key.
+const MOST_STATES: usize = 1_000;
+
 /// All identities of a key seen in a body; empty when nothing tells it from other keys.
 #[must_use]
 pub fn identities(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<Identified> {
     let mut found: Vec<Identified> = Vec::new();
-    let mut seen: BTreeSet<(BodyId, Vec<Site>)> = BTreeSet::new();
-    let mut waiting = vec![(body, template.clone(), Vec::new())];
+    // One example of the calls below is enough for each call, and each text it gives.
+    let mut seen: BTreeSet<(BodyId, Option<Site>, String)> = BTreeSet::new();
+    let mut waiting: Vec<(BodyId, KeyTemplate, Vec<Site>)> =
+        vec![(body, template.clone(), Vec::new())];
     while let Some((frame, template, via)) = waiting.pop() {
-        if found.len() >= MOST_IDENTITIES || !seen.insert((frame, via.clone())) {
+        let is_full = found.len() >= MOST_IDENTITIES || seen.len() >= MOST_STATES;
+        if is_full || !seen.insert((frame, via.first().copied(), template.to_string())) {
             continue;
         }
         if let Some(identity) = own_identity(program, frame, &template) {

@@ -8,32 +8,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_site};
-use super::guard::{CheckKind, OwnerCheck, Seen, owner_compared, owner_of_key_checked};
 use super::identity::{Identified, KeyIdentity, identities};
 use super::lifted::Lifted;
 use super::lock_words::has_owner_word;
 use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
-use crate::config::Confidence;
-use crate::ir::body::OpId;
 use crate::ir::effect::{
     BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
 };
 use crate::link::Program;
 use crate::link::types::Ty;
-use crate::source::Span;
 
 mod absent;
 mod evidence;
-mod asked;
 pub(super) mod first_expiry;
+mod owner;
+mod rollback;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use evidence::is_rollback;
 pub use evidence::{KeyClass, KeyKind};
+pub use owner::OwnerProof;
+use owner::{owner_proof, read_proof};
 
 /// A use of a key, by its position among all uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,29 +50,6 @@ pub enum Action {
     Read,
     /// Writes it whatever was there.
     Write,
-}
-
-/// How a release or renewal is shown to be the owner's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnerProof {
-    /// Not at all.
-    None,
-    /// Nobody else holds the key there: it was not there, or has just been taken, in one step.
-    Free,
-    /// By a comparison that the server makes in one step with it: a script, IFEQ, WATCH and MULTI.
-    Atomic,
-    /// By a comparison in the client, in a command of its own.
-    Client(Span),
-    /// By the lock library.
-    Library,
-}
-
-impl OwnerProof {
-    /// Whether an owner was compared at all, in whatever way.
-    #[must_use]
-    pub fn compares(self) -> bool {
-        !matches!(self, Self::None | Self::Free)
-    }
 }
 
 /// One use of a key.
@@ -115,7 +90,6 @@ impl Leases {
                 uses.extend(key_uses(program, &lifted, effect, index));
             }
         }
-        asked::mark(program, graph, &mut uses);
         let mut by_identity: BTreeMap<KeyIdentity, Vec<UseId>> = BTreeMap::new();
         for (index, key_use) in uses.iter().enumerate() {
             let id = UseId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -126,7 +100,7 @@ impl Leases {
             }
         }
         let mut leases = Self { uses, by_identity, class: BTreeMap::new() };
-        leases.class = evidence::classify(program, &leases);
+        leases.class = evidence::classify(program, graph, &leases);
         leases
     }
 
@@ -189,9 +163,38 @@ impl Leases {
 
     /// Whether a release only undoes acquires of its own run after something else failed.
     #[must_use]
-    pub fn only_undoes(&self, program: &Program, release: &KeyUse) -> bool {
-        self.others(release, Action::Acquire)
-            .any(|(_, acquire)| is_rollback(program, release, acquire))
+    pub fn only_undoes(&self, program: &Program, graph: &CallGraph, release: &KeyUse) -> bool {
+        let mut taken = false;
+        for one in &release.identities {
+            let uses = self.uses_of(&one.identity);
+            let acquires: Vec<&KeyUse> =
+                uses.into_iter().filter(|it| it.action == Action::Acquire).collect();
+            if acquires.is_empty() {
+                continue;
+            }
+            if !rollback::only_undoes(program, graph, release, &one.identity, &acquires) {
+                return false;
+            }
+            taken = true;
+        }
+        taken
+    }
+
+    /// The key uses of one effect of a body.
+    #[must_use]
+    pub fn uses_at(&self, body: BodyId, effect: usize) -> &[KeyUse] {
+        // Uses were found in the order of bodies and their effects.
+        let place = |key_use: &KeyUse| (key_use.site.body, key_use.effect);
+        let start = self.uses.partition_point(|it| place(it) < (body, effect));
+        let end = self.uses.partition_point(|it| place(it) <= (body, effect));
+        self.uses.get(start..end).unwrap_or_default()
+    }
+
+    /// The uses of a key.
+    #[must_use]
+    pub fn uses_of(&self, identity: &KeyIdentity) -> Vec<&KeyUse> {
+        let ids = self.by_identity.get(identity).into_iter().flatten();
+        ids.filter_map(|id| self.get(*id)).collect()
     }
 
     /// Whether the key of a use holds the owner token itself: whoever knows the key owns it.
@@ -342,94 +345,6 @@ fn redis_use(
     }
 }
 
-/// What shows that a release or renewal is the owner's own.
-fn owner_proof(
-    program: &Program,
-    lifted: &Lifted,
-    effect: &Effect,
-    command: &RedisCommand,
-    key: &Key,
-) -> OwnerProof {
-    if matches!(command.condition, Condition::IfEqual(_)) {
-        return OwnerProof::Atomic;
-    }
-    let effects = lifted.effects(effect.site.body);
-    let Some(seen) = Seen::of(program, effect.site.body, effects) else { return OwnerProof::None };
-    let atomic = effect.client == "lua" || watched(program, effect.site.body, key);
-    match owner_of_key_checked(seen, queued_at(program, effect, command), key) {
-        OwnerCheck::Checked { kind: CheckKind::Owner, .. } if atomic => OwnerProof::Atomic,
-        OwnerCheck::Checked { .. } if atomic => OwnerProof::Free,
-        OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
-        OwnerCheck::Checked { .. } | OwnerCheck::Unchecked | OwnerCheck::Unknown => {
-            compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
-        }
-    }
-}
-
-/// Where it is decided that a command runs: a client queues those of a batch before it sends them.
-fn queued_at(program: &Program, effect: &Effect, command: &RedisCommand) -> OpId {
-    let queued = || {
-        let body = &program.body(effect.site.body)?.body;
-        let written = |op: &OpId| body.call(*op).is_some_and(|call| call.name_span == effect.span);
-        body.operations().map(|(_, op, _)| op).find(written)
-    };
-    let batched = command.batch.is_some() && effect.client != "lua";
-    batched.then(queued).flatten().unwrap_or(effect.site.op)
-}
-
-/// Whether what is read of a key is compared with an owner token in the same body.
-fn read_proof(program: &Program, lifted: &Lifted, effect: &Effect, key: &Key) -> OwnerProof {
-    let effects = lifted.effects(effect.site.body);
-    let Some(seen) = Seen::of(program, effect.site.body, effects) else { return OwnerProof::None };
-    match owner_compared(seen, key) {
-        Some(_) if effect.client == "lua" => OwnerProof::Atomic,
-        Some(by) => OwnerProof::Client(by),
-        None => OwnerProof::None,
-    }
-}
-
-/// A wrapper's release, when every caller compares the owner before it calls.
-fn compared_by_caller(
-    program: &Program,
-    lifted: &Lifted,
-    effect: &Effect,
-    key: &Key,
-) -> Option<OwnerProof> {
-    let callers: Vec<Site> = identities(program, effect.site.body, &key.template)
-        .iter()
-        .filter_map(|one| one.via.last().copied())
-        .collect();
-    // A key that the wrapper builds itself is the same for every caller.
-    let callers = if callers.is_empty() { program.callers(effect.site.body) } else { &callers };
-    let mut proofs = callers.iter().map(|site| {
-        let body = program.body(site.body)?;
-        let op = super::callgraph::call_behind(&body.body, site.op);
-        let effects = lifted.effects(site.body);
-        let seen = effects.iter().find(|other| other.site.op == op)?;
-        let EffectKind::Redis(command) = &seen.kind else { return None };
-        let key = command.keys.first()?;
-        match owner_of_key_checked(Seen::of(program, site.body, effects)?, op, key) {
-            OwnerCheck::Checked { by, kind: CheckKind::Owner } => Some(OwnerProof::Client(by)),
-            _ => None,
-        }
-    });
-    let first = proofs.next()??;
-    proofs.all(|proof| proof.is_some()).then_some(first)
-}
-
-/// Whether the same body, or one around it, watches the key: WATCH and MULTI make the comparison and
-/// the write one. A closure's captures have the names of the function around it.
-fn watched(program: &Program, body: BodyId, key: &Key) -> bool {
-    let bodies = std::iter::successors(Some(body), |id| program.body(*id)?.parent);
-    bodies.flat_map(|id| program.effects(id)).any(|effect| match &effect.kind {
-        EffectKind::Redis(command) => {
-            command.name == "WATCH"
-                && command.keys.iter().any(|it| it.template.same_text(&key.template))
-        }
-        _ => false,
-    })
-}
-
 /// What a command does to a lease key; `None` for commands on other kinds of keys.
 fn action_of(command: &RedisCommand) -> Option<Action> {
     let action = match command.name.as_str() {
@@ -466,10 +381,4 @@ pub fn stores_nothing(command: &RedisCommand) -> bool {
     let stored = place.and_then(|place| command.words.get(place.checked_sub(1)?));
     command.is(&["SET", "SETEX", "PSETEX", "GETSET"])
         && stored.is_some_and(|word| !word.optional && word.text.as_deref() == Some(""))
-}
-
-/// How sure a name makes a claim: with one of the lock words high, without one medium.
-#[must_use]
-pub fn named_confidence(named: bool) -> Confidence {
-    if named { Confidence::High } else { Confidence::Medium }
 }

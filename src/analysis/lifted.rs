@@ -1,13 +1,16 @@
-//! Effects of one-command wrappers, as their callers see them.
+//! Effects of one-command wrappers, and answers of helpers, as their callers see them.
 //!
 //! `store.get(&key)` is a GET of `key` for whoever calls it, when all that `Store::get` does to
-//! Redis is one GET of its parameter. Questions about one body (was the owner compared before this
-//! DEL?) are asked of its own effects and of these.
+//! Redis is one GET of its parameter; `lease.is_mine()` is an owner comparison, when what it gives
+//! back is one. Questions about one body (was the owner compared before this DEL?) are asked of its
+//! own effects and of these.
 
 use std::collections::BTreeMap;
 
 use super::callgraph::{CallGraph, call_behind};
+use super::guard::{Answer, Seen, answers_owner};
 use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand, Site};
+use crate::ir::index::TypeRef;
 use crate::link::Program;
 
 /// How many wrappers deep.
@@ -17,6 +20,7 @@ const DEEPEST: u32 = 3;
 #[derive(Debug, Default)]
 pub struct Lifted {
     by_body: BTreeMap<BodyId, Vec<Effect>>,
+    answers: BTreeMap<BodyId, Vec<Answer>>,
 }
 
 impl Lifted {
@@ -49,7 +53,66 @@ impl Lifted {
             }
             level = next;
         }
+        lifted.add_answers(program, graph);
         lifted
+    }
+
+    /// Adds what helpers answer to the bodies that ask them. Their answer says more than the reply
+    /// that they read it off.
+    fn add_answers(&mut self, program: &Program, graph: &CallGraph) {
+        let mut asked: Vec<BodyId> =
+            self.by_body.keys().copied().filter(|body| says_yes_or_no(program, *body)).collect();
+        for _ in 0..DEEPEST {
+            let found: Vec<(BodyId, Key)> = asked
+                .iter()
+                .flat_map(|helper| {
+                    let keys = self.answered(program, *helper).into_iter();
+                    keys.map(|key| (*helper, key))
+                })
+                .collect();
+            asked.clear();
+            for (helper, key) in found {
+                for site in graph.run_by(helper) {
+                    let Some(answer) = answer_at(program, helper, &key, *site) else { continue };
+                    if let Some(effects) = self.by_body.get_mut(&site.body) {
+                        effects.retain(|effect| effect.site.op != answer.op);
+                    }
+                    self.answers.entry(site.body).or_default().push(answer);
+                    if says_yes_or_no(program, site.body) && !asked.contains(&site.body) {
+                        asked.push(site.body);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The keys of which a body answers whether the caller's token is in them.
+    fn answered(&self, program: &Program, helper: BodyId) -> Vec<Key> {
+        let Some(seen) = self.seen(program, helper) else { return Vec::new() };
+        let Some(own) = program.body(helper) else { return Vec::new() };
+        let read = self.effects(helper).iter().filter_map(|effect| match &effect.kind {
+            EffectKind::Redis(command) if !effect.in_script() => Some(command.keys.iter()),
+            _ => None,
+        });
+        let asked = self.answers.get(&helper).into_iter().flatten().filter_map(|answer| {
+            let span = own.body.call(answer.op)?.name_span;
+            Some(Key { value: None, template: answer.key.clone(), many: false, span })
+        });
+        let mut keys: Vec<Key> = Vec::new();
+        for key in read.flatten().cloned().chain(asked) {
+            let known = keys.iter().any(|other| other.template.same_text(&key.template));
+            if !known && answers_owner(seen, &key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+
+    /// What is seen of a body.
+    #[must_use]
+    pub fn seen<'l>(&'l self, program: &'l Program, body: BodyId) -> Option<Seen<'l>> {
+        let answers = self.answers.get(&body).map_or(&[][..], Vec::as_slice);
+        Some(Seen::of(program, body, self.effects(body))?.asking(answers))
     }
 
     /// The effects of a body, wrappers it calls included; its own first.
@@ -65,8 +128,25 @@ fn only_command(effects: &[Effect]) -> Option<&Effect> {
         matches!(effect.kind, EffectKind::Redis(_) | EffectKind::Script(_) | EffectKind::Lease(_))
     });
     let first = commands.next()?;
-    let only = commands.next().is_none() && first.client != "lua";
+    let only = commands.next().is_none() && !first.in_script();
     (only && matches!(first.kind, EffectKind::Redis(_))).then_some(first)
+}
+
+/// Whether a function's result is a truth value.
+fn says_yes_or_no(program: &Program, body: BodyId) -> bool {
+    let own = program.body(body).is_some_and(|own| own.parent.is_none());
+    let function = program.enclosing_function(body).and_then(|id| program.function(id));
+    let truth = |ty: &TypeRef| ty.name() == Some("bool");
+    own && function.is_some_and(|it| truth(&it.returns) || it.returns.payload().is_some_and(truth))
+}
+
+/// A helper's answer as one call sees it.
+fn answer_at(program: &Program, helper: BodyId, key: &Key, site: Site) -> Option<Answer> {
+    let body = &program.body(site.body)?.body;
+    let op = call_behind(body, site.op);
+    body.call(op)?;
+    let at = Site { body: site.body, op };
+    Some(Answer { op, key: program.into_caller(&key.template, helper, at) })
 }
 
 /// A callee's effect as one call sees it.

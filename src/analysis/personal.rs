@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Analysis;
+use super::identity::{Identified, KeyIdentity, identities};
 use super::lease::KeyKind;
 use super::lock_words::{builds_key, words};
 use crate::config::words::{WordList, Words};
@@ -202,10 +203,10 @@ impl Analysis<'_> {
         let mut found: Vec<PersonalKey> = Vec::new();
         let mut seen: BTreeSet<Span> = BTreeSet::new();
         for (body, key, used_at) in self.keys_of_effects() {
-            let lease = self.is_lease_key(body, &key);
             let written = written_out(body, &key);
             for one in personal_holes(&self.words, body, &key.template).into_iter().chain(written) {
                 if seen.insert(one.span) {
+                    let lease = self.is_lease_key(&key.template);
                     found.push(PersonalKey { lease, used_at: Some(used_at), ..one });
                 }
             }
@@ -223,45 +224,56 @@ impl Analysis<'_> {
 
     fn keys_of_effects(&self) -> Vec<(BodyId, Key, Span)> {
         let mut all = Vec::new();
-        for effect in self.effects() {
-            let keys: &[Key] = match &effect.kind {
-                EffectKind::Redis(command) => &command.keys,
-                EffectKind::Script(call) => call.keys.as_deref().unwrap_or_default(),
-                EffectKind::Lease(call) => call.key.as_slice(),
-                _ => &[],
-            };
-            for key in keys {
-                all.push((effect.site.body, key.clone(), effect.span));
-                // A key that is one of several texts (the arms of a `match`).
-                let several = key.value.filter(|_| !key.template.has_literal());
-                for template in several
-                    .into_iter()
-                    .flat_map(|value| self.program.templates(effect.site.body, value))
-                    .filter(KeyTemplate::has_literal)
-                {
-                    all.push((effect.site.body, Key { template, ..key.clone() }, effect.span));
-                }
-                // A key that is only a parameter is seen as its callers build it.
-                for one in
-                    super::identity::identities(self.program, effect.site.body, &key.template)
-                {
-                    if !one.via.is_empty() && one.template.has_literal() {
-                        let key = Key { template: one.template, ..key.clone() };
-                        all.push((one.frame, key, effect.span));
-                    }
+        for body in &self.program.bodies {
+            for (index, effect) in self.program.effects(body.id).iter().enumerate() {
+                let keys: &[Key] = match &effect.kind {
+                    EffectKind::Redis(command) => &command.keys,
+                    EffectKind::Script(call) => call.keys.as_deref().unwrap_or_default(),
+                    EffectKind::Lease(call) => call.key.as_slice(),
+                    _ => &[],
+                };
+                for key in keys {
+                    all.push((body.id, key.clone(), effect.span));
+                    let others = self.other_texts(body.id, index, key).into_iter();
+                    all.extend(others.map(|(body, template)| {
+                        (body, Key { template, ..key.clone() }, effect.span)
+                    }));
                 }
             }
         }
         all
     }
 
-    fn is_lease_key(&self, body: BodyId, key: &Key) -> bool {
-        let same = |other: &super::lease::KeyUse| {
-            other.identities.iter().any(|one| one.template.skeleton() == key.template.skeleton())
-                && self.leases.class(other).kind == KeyKind::Lease
-        };
-        let _ = body;
-        key.template.has_literal() && self.leases.iter().any(|(_, other)| same(other))
+    /// What else a key without text of its own is: one of several texts (the arms of a `match`), a
+    /// parameter as callers build it.
+    fn other_texts(&self, body: BodyId, effect: usize, key: &Key) -> Vec<(BodyId, KeyTemplate)> {
+        if key.template.has_literal() {
+            return Vec::new();
+        }
+        let several = key.value.into_iter().flat_map(|value| self.program.templates(body, value));
+        let mut all: Vec<(BodyId, KeyTemplate)> =
+            several.filter(KeyTemplate::has_literal).map(|template| (body, template)).collect();
+        let seen = |one: &&Identified| !one.via.is_empty() && one.template.has_literal();
+        let outer = |one: &Identified| (one.frame, one.template.clone());
+        let known = self
+            .leases
+            .uses_at(body, effect)
+            .iter()
+            .find(|it| it.key.as_ref().is_some_and(|own| own.template == key.template));
+        match known {
+            Some(known) => all.extend(known.identities.iter().filter(seen).map(outer)),
+            None => {
+                let found = identities(self.program, body, &key.template);
+                all.extend(found.iter().filter(seen).map(outer));
+            }
+        }
+        all
+    }
+
+    fn is_lease_key(&self, template: &KeyTemplate) -> bool {
+        let identity = KeyIdentity::Template(template.skeleton());
+        let uses = self.leases.uses_of(&identity);
+        template.has_literal() && uses.iter().any(|it| self.leases.class(it).kind == KeyKind::Lease)
     }
 
     /// Templates of functions that say by their name that they build a key and give back text with

@@ -87,7 +87,7 @@ impl<'p> Analysis<'p> {
         let mut found = Vec::new();
         for effect in self.program.effects(body) {
             let EffectKind::Redis(command) = &effect.kind else { continue };
-            if effect.client != "lua" || command.is(&["PUBLISH", "KEYS", "SCAN"]) {
+            if !effect.in_script() || command.is(&["PUBLISH", "KEYS", "SCAN"]) {
                 continue;
             }
             for key in &command.keys {

@@ -7,6 +7,7 @@ use super::identity::outer_template;
 use super::script_keys::UndeclaredUse;
 use crate::ir::effect::{BodyId, Cluster, Effect, EffectKind, Key, Site, Store};
 use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
+use crate::link::Program;
 use crate::source::Span;
 
 /// What needs one slot.
@@ -59,21 +60,19 @@ impl<'p> Analysis<'p> {
     /// All units whose keys must differ in slot, one conflict each, in body order.
     #[must_use]
     pub fn slot_conflicts(&self) -> Vec<Conflict<'p>> {
-        let tags = self.uses_hash_tags();
         let mut found = Vec::new();
         for body in &self.program.bodies {
             let mut batches: BTreeMap<u32, Vec<(&'p Effect, &'p Key)>> = BTreeMap::new();
             for effect in self.program.effects(body.id) {
                 match &effect.kind {
-                    EffectKind::Redis(command) if effect.client != "lua" => {
+                    EffectKind::Redis(command) if !effect.in_script() => {
                         let keys = command.keys.iter().map(|key| (effect, key));
                         match command.batch.filter(|batch| batch.atomic) {
                             Some(batch) => batches.entry(batch.number).or_default().extend(keys),
-                            None => found.extend(self.conflict(
-                                Unit::Command,
-                                &keys.collect::<Vec<_>>(),
-                                tags,
-                            )),
+                            None => {
+                                let keys: Vec<_> = keys.collect();
+                                found.extend(self.conflict(Unit::Command, &keys));
+                            }
                         }
                     }
                     EffectKind::Script(call) => {
@@ -82,7 +81,7 @@ impl<'p> Analysis<'p> {
                         let free = !call.scripts.is_empty()
                             && call.scripts.iter().all(|it| self.has_flag(*it, CROSS_SLOT_FLAG));
                         if !free {
-                            found.extend(self.conflict(Unit::Script, &keys, tags));
+                            found.extend(self.conflict(Unit::Script, &keys));
                         }
                         if let Some(batch) = call.batch.filter(|batch| batch.atomic) {
                             batches.entry(batch.number).or_default().extend(keys);
@@ -92,16 +91,16 @@ impl<'p> Analysis<'p> {
                 }
             }
             for keys in batches.values() {
-                found.extend(self.conflict(Unit::Transaction, keys, tags));
+                found.extend(self.conflict(Unit::Transaction, keys));
             }
-            found.extend(self.conflicts_in_script(body.id, tags));
+            found.extend(self.conflicts_in_script(body.id));
         }
         found
     }
 
     /// Keys that a script touches undeclared and that lie in another slot than one that a caller
     /// declares. Where there is no cluster they are undeclared, and that is all.
-    fn conflicts_in_script(&self, script: BodyId, tags: bool) -> Vec<Conflict<'p>> {
+    fn conflicts_in_script(&self, script: BodyId) -> Vec<Conflict<'p>> {
         let sites = self.program.script_callers(script);
         if sites.is_empty() || self.has_flag(script, CROSS_SLOT_FLAG) {
             return Vec::new();
@@ -113,7 +112,7 @@ impl<'p> Analysis<'p> {
             };
             let call = self.program.effects(site.body).iter().find(|call| call.site == *site)?;
             let EffectKind::Script(invocation) = &call.kind else { return None };
-            let cluster = self.cluster_use(call, tags);
+            let cluster = self.cluster_use(call);
             let declared = invocation.keys.iter().flatten().find(|key| {
                 !starts_with_hole(&key.template) && must_differ(&key.template, &made)
             })?;
@@ -136,12 +135,7 @@ impl<'p> Analysis<'p> {
             .collect()
     }
 
-    fn conflict(
-        &self,
-        unit: Unit,
-        keys: &[(&'p Effect, &'p Key)],
-        tags: bool,
-    ) -> Option<Conflict<'p>> {
+    fn conflict(&self, unit: Unit, keys: &[(&'p Effect, &'p Key)]) -> Option<Conflict<'p>> {
         let (left, right, effect) = differing(keys)?;
         Some(Conflict {
             effect,
@@ -150,14 +144,14 @@ impl<'p> Analysis<'p> {
             right: (right.template.clone(), right.span),
             slots: slots(&left.template, &right.template),
             may_hold_tag: starts_with_hole(&left.template) || starts_with_hole(&right.template),
-            cluster: self.cluster_use(effect, tags),
+            cluster: self.cluster_use(effect),
             undeclared: false,
         })
     }
 
     /// Whether an effect's server is a cluster.
     #[must_use]
-    pub fn cluster_use(&self, effect: &Effect, tags: bool) -> ClusterUse {
+    pub fn cluster_use(&self, effect: &Effect) -> ClusterUse {
         let store = match &effect.kind {
             EffectKind::Redis(command) => &command.store,
             EffectKind::Script(call) => &call.store,
@@ -166,24 +160,24 @@ impl<'p> Analysis<'p> {
         match (self.program.settings.cluster, store.cluster) {
             (Some(true), _) | (None, Cluster::Yes) => ClusterUse::Yes,
             (Some(false), _) => ClusterUse::No,
-            (None, _) if tags => ClusterUse::Yes,
+            (None, _) if self.hash_tags => ClusterUse::Yes,
             (None, Cluster::No) => ClusterUse::No,
             (None, Cluster::Unknown) => ClusterUse::Unknown,
         }
     }
+}
 
-    /// Whether any key of the program has a hash tag.
-    #[must_use]
-    pub fn uses_hash_tags(&self) -> bool {
-        self.effects().any(|effect| {
-            let keys: &[Key] = match &effect.kind {
-                EffectKind::Redis(command) => &command.keys,
-                EffectKind::Script(call) => call.keys.as_deref().unwrap_or_default(),
-                _ => &[],
-            };
-            keys.iter().any(|key| key.template.hash_tag().is_some())
-        })
-    }
+/// Whether any key of the program has a hash tag.
+#[must_use]
+pub fn uses_hash_tags(program: &Program) -> bool {
+    program.bodies.iter().flat_map(|body| program.effects(body.id)).any(|effect| {
+        let keys: &[Key] = match &effect.kind {
+            EffectKind::Redis(command) => &command.keys,
+            EffectKind::Script(call) => call.keys.as_deref().unwrap_or_default(),
+            _ => &[],
+        };
+        keys.iter().any(|key| key.template.hash_tag().is_some())
+    })
 }
 
 /// The first two keys of a unit that must differ in slot, and the effect of the second.

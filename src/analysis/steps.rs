@@ -108,29 +108,19 @@ impl Analysis<'_> {
     /// Whether a script's first line, `#!lua flags=…`, has a flag.
     #[must_use]
     pub fn has_flag(&self, script: BodyId, flag: &str) -> bool {
-        let text = self.program.body(script).and_then(|own| {
-            let span = own.body.span;
-            let text = &self.program.tree.file(span.file)?.text;
-            text.get(span.start as usize..span.end as usize)
-        });
-        let Some(text) = text else { return false };
-        // In a string of the host language a quote stands before it, and `\n` may end the line.
-        let line = text.lines().next().unwrap_or_default();
-        let line = line.split("\\n").next().unwrap_or_default();
-        let shebang = line.split_once("#!").map_or("", |(_, after)| after);
-        let flags = shebang.split_once("flags=").map_or("", |(_, after)| after);
-        let flags = flags.split(char::is_whitespace).next().unwrap_or_default();
-        flags.split(',').any(|one| one.trim_matches(['"', '\'']) == flag)
+        let own = self.program.body(script);
+        own.is_some_and(|own| own.body.flags.iter().any(|one| one == flag))
     }
 
     /// Whether the server that runs a script is a cluster.
     #[must_use]
-    pub fn cluster_of_script(&self, script: BodyId, tags: bool) -> ClusterUse {
+    pub fn cluster_of_script(&self, script: BodyId) -> ClusterUse {
+        let tags = self.hash_tags;
         let sites = self.program.script_callers(script);
         let effects = sites.iter().flat_map(|site| {
             self.program.effects(site.body).iter().filter(move |effect| effect.site == *site)
         });
-        let uses: Vec<ClusterUse> = effects.map(|effect| self.cluster_use(effect, tags)).collect();
+        let uses: Vec<ClusterUse> = effects.map(|effect| self.cluster_use(effect)).collect();
         match () {
             () if uses.contains(&ClusterUse::Yes) => ClusterUse::Yes,
             () if !uses.is_empty() && uses.iter().all(|one| *one == ClusterUse::No) => {

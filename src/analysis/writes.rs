@@ -5,12 +5,13 @@ use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
-use crate::ir::effect::{Effect, Executor, Site, SqlCall, ZeroRows};
+use crate::ir::effect::{Effect, Site, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
 
 mod annotated;
+mod owned;
 mod routine;
 mod told;
 
@@ -134,7 +135,7 @@ impl Analysis<'_> {
         statement: &Statement,
     ) -> Option<GuardedWrite> {
         let (verb, name) = written(statement)?;
-        if self.owned_by_transaction(effect, call, name) {
+        if self.owned_by_transaction(effect, call, statement, name) {
             return None;
         }
         let from = self.program.tree.file(effect.span.file).map_or("", |file| file.path.as_str());
@@ -198,27 +199,6 @@ impl Analysis<'_> {
                 && asks.receiver.is_some_and(|it| program.source_of(own.id, it) == executor)
                 && super::expiry::comes_after(program, effect.site, site)
                 && result_use(program, site) != ResultUse::Dropped
-        })
-    }
-
-    /// Whether the same transaction locked or inserted the row before: then it is there.
-    fn owned_by_transaction(&self, effect: &Effect, call: &SqlCall, table: &TableName) -> bool {
-        if call.executor == Executor::Pool {
-            // Each statement is a transaction of its own: nothing of an earlier one holds.
-            return false;
-        }
-        let Some(executor) = call.executor_value else { return false };
-        let (body, executor) = self.program.source_of(effect.site.body, executor);
-        let effects = self.program.effects(effect.site.body);
-        effects.iter().take_while(|other| other.site != effect.site).any(|other| {
-            let crate::ir::effect::EffectKind::Sql(earlier) = &other.kind else { return false };
-            let same = earlier.executor_value.map(|it| self.program.source_of(other.site.body, it));
-            same == Some((body, executor))
-                && earlier
-                    .statements
-                    .iter()
-                    .flat_map(|it| it.parts())
-                    .any(|part| routine::owns(part, table))
         })
     }
 

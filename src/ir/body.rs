@@ -81,6 +81,8 @@ pub struct Body {
     pub ops: Vec<Op>,
     /// All blocks; 0 is the entry.
     pub blocks: Vec<Block>,
+    /// What a script's first line tells the server of it: `flags=no-cluster,allow-cross-slot-keys`.
+    pub flags: Vec<String>,
     /// The whole source of the body.
     pub span: Span,
 }
@@ -258,6 +260,7 @@ impl Body {
             values: Vec::new(),
             ops: Vec::new(),
             blocks: vec![entry],
+            flags: Vec::new(),
             span,
         }
     }
@@ -319,6 +322,38 @@ impl Body {
             OpKind::Call(call) => Some((block, id, call)),
             _ => None,
         })
+    }
+
+    /// The block of an operation, and its place among the block's operations.
+    #[must_use]
+    pub fn position(&self, op: OpId) -> Option<(BlockId, usize)> {
+        self.blocks.iter().enumerate().find_map(|(index, block)| {
+            let at = block.ops.iter().position(|other| *other == op)?;
+            Some((BlockId(u32::try_from(index).ok()?), at))
+        })
+    }
+
+    /// The blocks from which a block is reached in one step, in order.
+    #[must_use]
+    pub fn leading_to(&self, block: BlockId) -> Vec<BlockId> {
+        let leads = |from: &&Block| from.end.successors().contains(&block);
+        let ids = self.blocks.iter().enumerate().filter(|(_, from)| leads(from));
+        ids.filter_map(|(index, _)| u32::try_from(index).ok().map(BlockId)).collect()
+    }
+
+    /// Every block that some blocks lead to, those included, by the ways on that `next` leaves open.
+    #[must_use]
+    pub fn reachable(
+        &self,
+        from: impl IntoIterator<Item = BlockId>,
+        next: impl Fn(&Block) -> Vec<BlockId>,
+    ) -> BTreeSet<BlockId> {
+        let mut waiting: Vec<BlockId> = from.into_iter().collect();
+        let mut seen: BTreeSet<BlockId> = waiting.iter().copied().collect();
+        while let Some(block) = waiting.pop().and_then(|id| self.block(id)) {
+            waiting.extend(next(block).into_iter().filter(|id| seen.insert(*id)));
+        }
+        seen
     }
 
     /// Where a run may begin: the entry, and every block that nothing leads to (a file that collects

@@ -181,6 +181,14 @@ pub enum Condition {
     IfPresent,
     /// Only if the stored value equals this one: IFEQ (Redis 8.4), DELIFEQ (Valkey 9).
     IfEqual(Option<ValueId>),
+    /// Only if the key has no expiry: NX of EXPIRE and its kin.
+    IfPersistent,
+    /// Only if the key has an expiry: XX of EXPIRE and its kin.
+    IfExpiring,
+    /// Only if the new expiry is later: GT, which counts no expiry as the latest.
+    IfLater,
+    /// Only if the new expiry is sooner: LT.
+    IfSooner,
 }
 
 /// The expiry a command sets.
@@ -409,6 +417,18 @@ impl fmt::Display for Protocol {
             Self::Payment => "a payment API",
             Self::Rpc => "RPC",
         })
+    }
+}
+
+/// The client of commands that a script sends.
+pub const SCRIPT_CLIENT: &str = "lua";
+
+impl Effect {
+    /// Whether a script sends it: then the server runs it in one step with the script's other
+    /// commands, and its reply is a Lua value.
+    #[must_use]
+    pub fn in_script(&self) -> bool {
+        self.client == SCRIPT_CLIENT
     }
 }
 

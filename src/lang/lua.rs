@@ -38,6 +38,7 @@ impl Frontend for LuaFrontend {
         let callback = index::callback(&text, &script, function);
         let part = callback.map_or(lower::Part::Chunk, lower::Part::Callback);
         let mut lowered = lower::lower(&text, &script.source, root, &part);
+        flag(&mut lowered, &text);
         if position > 0 {
             // What is wrong around the callbacks is said once, with the first of them.
             lowered.problems.retain(|problem| function.span.covers(problem.span));
@@ -53,10 +54,22 @@ impl Frontend for LuaFrontend {
 pub fn lower_embedded(text: &Text) -> Lowered {
     match parse::parse(&text.content) {
         Some(script) => {
-            lower::lower(text, &script.source, script.tree.root_node(), &lower::Part::Chunk)
+            let root = script.tree.root_node();
+            let mut lowered = lower::lower(text, &script.source, root, &lower::Part::Chunk);
+            flag(&mut lowered, text);
+            lowered
         }
         None => unread(text),
     }
+}
+
+/// Notes on every body what the first line tells the server: `#!lua flags=no-writes,no-cluster`.
+fn flag(lowered: &mut Lowered, text: &Text) {
+    let first = text.content.lines().next().unwrap_or_default();
+    let Some(told) = first.strip_prefix("#!") else { return };
+    let lists = told.split_whitespace().filter_map(|word| word.strip_prefix("flags="));
+    let flags: Vec<String> = lists.flat_map(|list| list.split(',')).map(str::to_owned).collect();
+    lowered.bodies.iter_mut().for_each(|body| body.flags.clone_from(&flags));
 }
 
 /// Whether a text calls Redis the way only a script does: `redis.call`, `redis.pcall`,

@@ -28,6 +28,7 @@ mod facts;
 mod flow;
 mod follow;
 mod lease;
+mod options;
 mod other;
 mod pipeline;
 mod redis;

@@ -6,7 +6,7 @@ rule!("expiry-not-atomic", check);
 
 fn check(analysis: &Analysis, out: &mut Findings) {
     for (_, acquire) in analysis.leases.acquires() {
-        if acquire.library || analysis.expires_in_script(acquire) || is_script(analysis, acquire) {
+        if acquire.library || analysis.in_script(acquire) {
             continue;
         }
         let lease = analysis.leases.class(acquire).kind == KeyKind::Lease;
@@ -16,10 +16,6 @@ fn check(analysis: &Analysis, out: &mut Findings) {
             report(analysis, acquire, expire, out);
         }
     }
-}
-
-fn is_script(analysis: &Analysis, acquire: &KeyUse) -> bool {
-    analysis.effect_of(acquire).is_some_and(|effect| effect.client == "lua")
 }
 
 fn report(analysis: &Analysis, acquire: &KeyUse, expire: &KeyUse, out: &mut Findings) {

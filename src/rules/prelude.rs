@@ -14,7 +14,7 @@ pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Findings, MOST_STEPS};
-pub use crate::ir::effect::{Effect, EffectKind, Expiry, ExternalCall, Protocol, Site};
+pub use crate::ir::effect::{Condition, Effect, EffectKind, Expiry, ExternalCall, Protocol, Site};
 pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;
 

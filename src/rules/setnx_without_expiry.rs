@@ -14,11 +14,7 @@ fn check(analysis: &Analysis, out: &mut Findings) {
         }
         let covered = !analysis.never_expires(acquire)
             || analysis.expires_in_script(acquire)
-            || analysis.expires_in_transaction(acquire)
-            || analysis.later_expiry(acquire).is_some_and(|(_, late)| {
-                // In one script, an expiry on some paths is none on the others.
-                late.site.body != acquire.site.body || !analysis.in_script(acquire)
-            });
+            || analysis.expires_in_transaction(acquire);
         if !covered {
             report(analysis, acquire, out);
         }

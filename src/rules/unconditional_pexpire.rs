@@ -29,10 +29,7 @@ fn overwrites(analysis: &Analysis<'_>, write: &KeyUse) -> bool {
 fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
     let class = analysis.leases.class(renew);
     let Some((effect, command)) = analysis.command_of(renew) else { return };
-    let only_first = command
-        .words
-        .iter()
-        .any(|word| word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX")));
+    let only_first = command.condition == Condition::IfPersistent;
     let own = analysis.leases.names_owner(renew);
     if class.kind != KeyKind::Lease || own || only_first || analysis.is_first_expiry(renew) {
         return;

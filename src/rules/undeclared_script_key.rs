@@ -25,8 +25,7 @@ fn made_of(source: KeySource) -> &'static str {
 
 fn report(analysis: &Analysis, found: &UndeclaredUse<'_>, out: &mut Findings) {
     let UndeclaredUse { effect, command, key, undeclared } = found;
-    let tags = analysis.uses_hash_tags();
-    let cluster = analysis.cluster_of_script(effect.site.body, tags);
+    let cluster = analysis.cluster_of_script(effect.site.body);
     let severity = match cluster {
         _ if undeclared.keeps_tag => Severity::Note,
         ClusterUse::Yes => Severity::Error,

@@ -1,5 +1,8 @@
 //! What one side of a test says of the lease.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use super::value::{Values, acquires};
 use super::{CheckKind, Fact};
 use crate::ir::body::{Callee, Test};
@@ -33,7 +36,7 @@ const COMPARES: [&str; 10] = [
 
 /// What a test says when it comes out as `truth`.
 pub(super) fn fact(values: &Values<'_>, test: &Test, truth: bool, span: Span) -> Option<Fact> {
-    let reader = Reader { values };
+    let reader = Reader::new(values);
     let (kind, seen) = match test {
         Test::True(value) => (reader.truth(*value, truth, 0), *value),
         Test::Matches { value, pattern } => (reader.matches(*value, pattern, truth, 0), *value),
@@ -46,15 +49,41 @@ pub(super) fn fact(values: &Values<'_>, test: &Test, truth: bool, span: Span) ->
     opaque.then_some(Fact { kind: CheckKind::Absent, by: span, opaque })
 }
 
-struct Reader<'v, 'b> {
-    values: &'v Values<'b>,
+/// What it says that a value is true, or that it is not.
+pub(super) fn said_by(values: &Values<'_>, value: ValueId, truth: bool) -> Option<CheckKind> {
+    Reader::new(values).truth(value, truth, 0)
 }
 
-impl Reader<'_, '_> {
+struct Reader<'v, 'b> {
+    values: &'v Values<'b>,
+    /// What a value was found to say; nothing while it is being looked at.
+    said: RefCell<BTreeMap<(ValueId, bool), Option<CheckKind>>>,
+}
+
+impl<'v, 'b> Reader<'v, 'b> {
+    fn new(values: &'v Values<'b>) -> Self {
+        Self { values, said: RefCell::default() }
+    }
+
     /// What it says that a value is true, or that it is not.
     fn truth(&self, value: ValueId, truth: bool, depth: u32) -> Option<CheckKind> {
+        if let Some(said) = self.said.borrow().get(&(value, truth)) {
+            return *said;
+        }
+        self.said.borrow_mut().insert((value, truth), None);
+        let said = self.truth_of(value, truth, depth);
+        self.said.borrow_mut().insert((value, truth), said);
+        said
+    }
+
+    fn truth_of(&self, value: ValueId, truth: bool, depth: u32) -> Option<CheckKind> {
         if depth > MAXIMUM_DEPTH {
             return None;
+        }
+        if let ValueKind::Result(op) = self.values.kind(value)
+            && self.values.asks_owner(*op)
+        {
+            return truth.then_some(CheckKind::Owner);
         }
         if self.values.effect(value).is_some() {
             return self.reply_truth(value, truth);
@@ -136,7 +165,7 @@ impl Reader<'_, '_> {
         let command = self.values.command(value)?;
         let effect = self.values.effect(self.values.peel(value))?;
         // In Lua, 0 is true: only an answer that may be nothing tells.
-        let zero_is_false = effect.client != "lua";
+        let zero_is_false = !effect.in_script();
         match truth {
             true if self.finds(command) => Some(CheckKind::Owner),
             true if zero_is_false && self.counts(command) => Some(CheckKind::Owner),

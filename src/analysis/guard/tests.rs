@@ -10,7 +10,7 @@ use crate::lang::lua::lower_embedded;
 use crate::source::{FileId, Span};
 
 fn alone<'b>(body: &'b Body, effects: &'b [Effect]) -> Seen<'b> {
-    Seen { body, effects, program: None }
+    Seen { body, effects, answers: &[], program: None }
 }
 
 /// Whether the owner of any key of the command at an operation was compared on every path to it.
@@ -52,7 +52,7 @@ fn text_of(body: &Body, value: ValueId) -> Option<String> {
 fn effect(body: &Body, op: OpId, name: String, words: &[ValueId], client: &str) -> Effect {
     let call = body.call(op).unwrap();
     let options: Vec<String> = words.iter().filter_map(|word| text_of(body, *word)).collect();
-    let absent = options.iter().any(|word| word == "NX");
+    let absent = name.ends_with("SETNX") || options.iter().any(|word| word == "NX");
     let nowhere = Span::new(FileId(0), 0, 0);
     let word = |value: &ValueId| Word {
         value: Some(*value),

@@ -1,12 +1,21 @@
 //! Which values were read from the lease key, and which came from outside.
+//!
+//! Values that meet in loops lead back to themselves: every question looks at a value once.
 
-use super::Seen;
-use crate::ir::body::Body;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Answer, Seen};
+use crate::ir::body::{Body, OpId};
 use crate::ir::effect::{Condition, Effect, EffectKind, Key, RedisCommand};
 use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
 
 /// How many steps a value is followed.
 const MAXIMUM_STEPS: u32 = 24;
+/// How many values one question looks at.
+const MOST_VALUES: usize = 2_000;
+/// How many pairs of values are compared for one key.
+const MOST_PAIRS: u32 = 20_000;
 
 /// Commands whose reply is, or holds, what the key stores.
 const READS: [&str; 12] = [
@@ -51,16 +60,27 @@ pub(super) struct Values<'b> {
     pub body: &'b Body,
     /// Its effects.
     pub effects: &'b [Effect],
-    /// The lease key.
-    pub key: &'b Key,
     /// What else is in sight.
     pub seen: Seen<'b>,
+    /// The lease key.
+    pub key: &'b Key,
+    /// What [`Values::stored`] has found.
+    known_stored: RefCell<BTreeMap<ValueId, bool>>,
+    /// How many pairs were compared.
+    pairs: Cell<u32>,
 }
 
 impl<'b> Values<'b> {
     /// The values of what is looked at.
     pub fn new(seen: Seen<'b>, key: &'b Key) -> Self {
-        Self { body: seen.body, effects: seen.effects, key, seen }
+        let Seen { body, effects, .. } = seen;
+        Self { body, effects, seen, key, known_stored: RefCell::default(), pairs: Cell::new(0) }
+    }
+
+    /// Whether the call at an operation answers whether the caller's token is in the key.
+    pub fn asks_owner(&self, op: OpId) -> bool {
+        let asks = |it: &Answer| it.op == op && it.key.same_text(&self.key.template);
+        self.seen.answers.iter().any(asks)
     }
 
     /// The kind of a value.
@@ -147,7 +167,8 @@ impl<'b> Values<'b> {
         if left == right {
             return true;
         }
-        if depth > MAXIMUM_STEPS {
+        self.pairs.set(self.pairs.get().saturating_add(1));
+        if depth > MAXIMUM_STEPS || self.pairs.get() > MOST_PAIRS {
             return false;
         }
         if let (Some(left), Some(right)) = (self.element(left), self.element(right)) {
@@ -183,64 +204,124 @@ impl<'b> Values<'b> {
         }
     }
 
-    /// Whether a value is, or is taken out of, what the lease key stores.
+    /// Whether a value is, or is taken out of, what the lease key stores. Of values that meet, one
+    /// must be and the others are at most constants.
     pub fn stored(&self, value: ValueId) -> bool {
-        self.stored_within(value, 0)
+        if let Some(known) = self.known_stored.borrow().get(&value) {
+            return *known;
+        }
+        let order = self.closure(value, |value, next| next.extend(self.taken_from(value)));
+        let mut known: BTreeMap<ValueId, bool> = BTreeMap::new();
+        // What is stored spreads from the replies; a bound for chains that no program has.
+        for _ in 0..MAXIMUM_STEPS {
+            let before = known.len();
+            for value in order.iter().rev() {
+                if !known.contains_key(value) && self.is_stored(*value, &known) {
+                    known.insert(*value, true);
+                }
+            }
+            if known.len() == before {
+                break;
+            }
+        }
+        let answers = order.iter().map(|value| (*value, known.contains_key(value)));
+        self.known_stored.borrow_mut().extend(answers);
+        known.contains_key(&value)
     }
 
-    fn stored_within(&self, value: ValueId, depth: u32) -> bool {
-        if depth > MAXIMUM_STEPS {
-            return false;
-        }
+    /// Whether a value is stored, by what is known of the values it is taken from.
+    fn is_stored(&self, value: ValueId, known: &BTreeMap<ValueId, bool>) -> bool {
         if let Some(command) = self.command(value) {
             return command.is(&READS);
         }
-        let stored = |value: &ValueId| self.stored_within(*value, depth + 1);
-        let value = self.peel(value);
-        match self.kind(value) {
-            ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => stored(base),
-            ValueKind::Binary { left, right, .. } => stored(left) || stored(right),
+        let stored = |value: &ValueId| known.contains_key(value);
+        match self.kind(self.peel(value)) {
             ValueKind::Join(values) => {
                 values.iter().any(stored)
                     && values.iter().all(|value| stored(value) || self.constant(*value))
             }
-            ValueKind::Result(op) => self.body.call(*op).is_some_and(|call| {
-                let reads = call.callee.name().is_some_and(|name| READERS.contains(&name));
-                let first = call.receiver.or(call.arguments.first().map(|first| first.value));
-                let from = call.arguments.first().map(|first| first.value);
-                reads
-                    && (first.is_some_and(|first| stored(&first))
-                        || from.is_some_and(|from| stored(&from)))
-            }),
-            _ => false,
+            _ => self.taken_from(value).iter().any(stored),
         }
+    }
+
+    /// The values that a value may be taken out of.
+    fn taken_from(&self, value: ValueId) -> Vec<ValueId> {
+        if self.command(value).is_some() {
+            return Vec::new();
+        }
+        match self.kind(self.peel(value)) {
+            ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => vec![*base],
+            ValueKind::Binary { left, right, .. } => vec![*left, *right],
+            ValueKind::Join(values) => values.clone(),
+            ValueKind::Result(op) => {
+                let reads = |name: &str| READERS.contains(&name);
+                let call = self.body.call(*op).filter(|it| it.callee.name().is_some_and(reads));
+                let first = call.and_then(|call| call.arguments.first()).map(|first| first.value);
+                call.and_then(|call| call.receiver).into_iter().chain(first).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A value and all that `step` leads to from it, each once; nothing of what is too much.
+    fn closure(&self, value: ValueId, step: impl Fn(ValueId, &mut Vec<ValueId>)) -> Vec<ValueId> {
+        let mut seen = BTreeSet::new();
+        let mut order = Vec::new();
+        let mut waiting = vec![value];
+        while let Some(value) = waiting.pop() {
+            if order.len() >= MOST_VALUES {
+                return Vec::new();
+            }
+            if seen.insert(value) {
+                order.push(value);
+                step(value, &mut waiting);
+            }
+        }
+        order
     }
 
     /// Whether a value came from outside: it is neither a constant nor anything Redis answered.
     pub fn outside(&self, value: ValueId) -> bool {
-        self.outside_within(value, 0)
+        self.closure(value, |value, next| next.extend(self.made_of(value)))
+            .into_iter()
+            .any(|value| self.is_outside(self.peel(value)))
     }
 
-    fn outside_within(&self, value: ValueId, depth: u32) -> bool {
-        if depth > MAXIMUM_STEPS {
-            return true;
-        }
-        let outside = |value: &ValueId| self.outside_within(*value, depth + 1);
+    /// The values that a value is made of, as far as that decides where it came from.
+    fn made_of(&self, value: ValueId) -> Vec<ValueId> {
         let value = self.peel(value);
+        if self.effect(value).is_some() {
+            return Vec::new();
+        }
+        match self.kind(value) {
+            ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => vec![*base],
+            ValueKind::Binary { left, right, .. } => vec![*left, *right],
+            ValueKind::Join(values) | ValueKind::List(values) => values.clone(),
+            ValueKind::Template(parts) => {
+                let holes = parts.iter().filter_map(|part| match part {
+                    TemplatePart::Hole(value) => Some(*value),
+                    TemplatePart::Text(_) => None,
+                });
+                holes.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a value by itself came from outside.
+    fn is_outside(&self, value: ValueId) -> bool {
         if self.effect(value).is_some() {
             return false;
         }
         match self.kind(value) {
-            ValueKind::Literal(_) => false,
-            ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => outside(base),
-            ValueKind::Binary { left, right, .. } => outside(left) || outside(right),
-            ValueKind::Join(values) => values.iter().any(outside),
-            ValueKind::List(values) => values.iter().any(outside),
-            ValueKind::Template(parts) => parts.iter().any(|part| match part {
-                TemplatePart::Hole(value) => outside(value),
-                TemplatePart::Text(_) => false,
-            }),
-            ValueKind::Result(_) => !self.stored_within(value, depth + 1),
+            ValueKind::Literal(_)
+            | ValueKind::Field { .. }
+            | ValueKind::Element { .. }
+            | ValueKind::Binary { .. }
+            | ValueKind::Join(_)
+            | ValueKind::List(_)
+            | ValueKind::Template(_) => false,
+            ValueKind::Result(_) => !self.stored(value),
             _ => true,
         }
     }
@@ -280,28 +361,34 @@ impl<'b> Values<'b> {
     /// known reader made of its value or key, what a closure made of its value, what a script or a
     /// lock library answered.
     pub fn out_of_sight(&self, value: ValueId) -> bool {
-        self.out_of_sight_within(value, 0)
+        self.closure(value, |value, next| self.looked_into(value, next))
+            .into_iter()
+            .any(|value| self.is_out_of_sight(value))
     }
 
-    fn out_of_sight_within(&self, value: ValueId, depth: u32) -> bool {
-        if depth > MAXIMUM_STEPS {
-            return true;
-        }
-        let unseen = |value: &ValueId| self.out_of_sight_within(*value, depth + 1);
+    /// The values that an answer is read off.
+    fn looked_into(&self, value: ValueId, next: &mut Vec<ValueId>) {
         match self.kind(value) {
-            ValueKind::Adapted { value, argument: Some(argument), .. } => {
-                let runs =
-                    matches!(self.kind(*argument), ValueKind::Closure(_) | ValueKind::Path(_));
-                (runs && (self.stored(*value) || self.command(*value).is_some())) || unseen(value)
-            }
             ValueKind::Converted { value, .. }
             | ValueKind::Awaited(value)
             | ValueKind::Adapted { value, .. }
             | ValueKind::Payload { of: value, .. }
             | ValueKind::Not(value)
-            | ValueKind::Matches { value, .. } => unseen(value),
-            ValueKind::Binary { left, right, .. } => unseen(left) || unseen(right),
-            ValueKind::Join(values) => values.iter().any(unseen),
+            | ValueKind::Matches { value, .. } => next.push(*value),
+            ValueKind::Binary { left, right, .. } => next.extend([*left, *right]),
+            ValueKind::Join(values) => next.extend(values),
+            _ => {}
+        }
+    }
+
+    /// Whether a value by itself is out of sight.
+    fn is_out_of_sight(&self, value: ValueId) -> bool {
+        match self.kind(value) {
+            ValueKind::Adapted { value, argument: Some(argument), .. } => {
+                let runs =
+                    matches!(self.kind(*argument), ValueKind::Closure(_) | ValueKind::Path(_));
+                runs && (self.stored(*value) || self.command(*value).is_some())
+            }
             ValueKind::Result(op) => match self.effect(value).map(|effect| &effect.kind) {
                 Some(EffectKind::Script(_) | EffectKind::Lease(_)) => true,
                 Some(_) => false,
@@ -313,6 +400,14 @@ impl<'b> Values<'b> {
                     given.chain(call.receiver).any(|value| self.concerns_lease(value))
                 }),
             },
+            ValueKind::Converted { .. }
+            | ValueKind::Awaited(_)
+            | ValueKind::Adapted { .. }
+            | ValueKind::Payload { .. }
+            | ValueKind::Not(_)
+            | ValueKind::Matches { .. }
+            | ValueKind::Binary { .. }
+            | ValueKind::Join(_) => false,
             _ => self.effect(value).is_some_and(|effect| {
                 matches!(effect.kind, EffectKind::Script(_) | EffectKind::Lease(_))
             }),
@@ -333,10 +428,5 @@ enum Listed<'b> {
 
 /// Whether a command takes the key, or a place among its holders, only if that is free.
 pub(super) fn acquires(command: &RedisCommand) -> bool {
-    let only_new = |word: &crate::ir::effect::Word| {
-        word.text.as_deref().is_some_and(|text| text.eq_ignore_ascii_case("NX"))
-    };
-    command.is(&["SETNX", "HSETNX", "MSETNX"])
-        || command.condition == Condition::IfAbsent
-        || (command.is(&["ZADD"]) && command.words.iter().any(only_new))
+    command.condition == Condition::IfAbsent
 }

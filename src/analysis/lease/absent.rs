@@ -2,7 +2,7 @@
 //! the read, so the same as a conditional write; from a client it takes a key badly, but it takes it.
 
 use super::KeyUse;
-use crate::analysis::expiry::{block_of, comes_after};
+use crate::analysis::expiry::comes_after;
 use crate::analysis::guard::{OwnerCheck, Seen, owner_of_key_checked};
 use crate::analysis::outcome::{Abstract, Assumption};
 use crate::ir::body::Body;
@@ -13,7 +13,7 @@ use crate::link::Program;
 /// Whether a script writes the key where it was not there, and elsewhere at most where the holder
 /// is the caller (a lease that may be taken again by who has it).
 pub(super) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
-    effect.client == "lua" && written_where_absent(program, effect, key, Abstract::Reply)
+    effect.in_script() && written_where_absent(program, effect, key, Abstract::Reply)
 }
 
 /// Whether a client does so by two commands.
@@ -21,7 +21,7 @@ pub(super) fn taken_by_client(program: &Program, key_use: &KeyUse) -> bool {
     let effect = program.effects(key_use.site.body).get(key_use.effect);
     let answer = |there| Abstract::Ok(Box::new(Abstract::Reply(there)));
     effect.zip(key_use.key.as_ref()).is_some_and(|(effect, key)| {
-        effect.client != "lua" && written_where_absent(program, effect, key, answer)
+        !effect.in_script() && written_where_absent(program, effect, key, answer)
     })
 }
 
@@ -32,12 +32,12 @@ fn written_where_absent(
     answer: impl Fn(bool) -> Abstract,
 ) -> bool {
     let Some(own) = program.body(effect.site.body) else { return false };
-    let Some(written) = block_of(&own.body, effect.site.op) else { return false };
+    let Some((written, _)) = own.body.position(effect.site.op) else { return false };
     let effects = program.effects(effect.site.body);
     effects.iter().any(|read| {
         let reads = matches!(&read.kind, EffectKind::Redis(command)
             if command.is(&["GET", "EXISTS"]) && command.keys.iter().any(|it| it.template.same_text(&key.template)));
-        let Some(asked) = block_of(&own.body, read.site.op).filter(|_| reads) else { return false };
+        let Some((asked, _)) = own.body.position(read.site.op).filter(|_| reads) else { return false };
         let reaches = |there: bool| {
             Assumption::new(program, read.site.body, read.site.op, answer(there))
                 .reachable(&own.body, asked)
@@ -57,7 +57,7 @@ fn written_where_absent(
 
 /// Whether a hash command counts a holder that an argument names: `HSET KEYS[1] ARGV[1] 1`.
 pub(super) fn names_holder(program: &Program, effect: &Effect, command: &RedisCommand) -> bool {
-    let Some(own) = program.body(effect.site.body).filter(|_| effect.client == "lua") else {
+    let Some(own) = program.body(effect.site.body).filter(|_| effect.in_script()) else {
         return false;
     };
     let word = |index: usize| command.words.get(index).and_then(|word| word.value);

@@ -1,18 +1,18 @@
 //! What a key is, by everything the program does with it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
+use super::rollback::only_undoes;
 use super::{Action, KeyUse, Leases, OwnerProof, absent, first_expiry};
-use crate::analysis::callgraph::call_behind;
-use crate::analysis::expiry::{all_sites, comes_after};
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::expiry::comes_after;
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
 use crate::config::Confidence;
-use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
-use crate::ir::effect::{BodyId, EffectKind, Site};
-use crate::ir::value::{Pattern, SUCCESS, ValueKind};
+use crate::ir::effect::EffectKind;
+use crate::ir::value::ValueKind;
 use crate::link::Program;
 
 /// What kind of key it is.
@@ -55,13 +55,17 @@ impl Default for KeyClass {
 }
 
 /// Decides every identity.
-pub(super) fn classify(program: &Program, leases: &Leases) -> BTreeMap<KeyIdentity, KeyClass> {
+pub(super) fn classify(
+    program: &Program,
+    graph: &CallGraph,
+    leases: &Leases,
+) -> BTreeMap<KeyIdentity, KeyClass> {
     let told = told_keys(program);
     let classes = leases.by_identity.iter().map(|(identity, ids)| {
         let uses: Vec<&KeyUse> = ids.iter().filter_map(|id| leases.get(*id)).collect();
         let class = match is_told(&told, &uses) {
             true => certain_lease(&uses),
-            false => class_of(program, identity, &uses),
+            false => class_of(program, graph, identity, &uses),
         };
         (identity.clone(), class)
     });
@@ -100,8 +104,14 @@ fn certain_lease(uses: &[&KeyUse]) -> KeyClass {
     }
 }
 
-fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyClass {
-    let acquires: Vec<&&KeyUse> = uses.iter().filter(|it| it.action == Action::Acquire).collect();
+fn class_of(
+    program: &Program,
+    graph: &CallGraph,
+    identity: &KeyIdentity,
+    uses: &[&KeyUse],
+) -> KeyClass {
+    let taking = uses.iter().filter(|it| it.action == Action::Acquire);
+    let acquires: Vec<&KeyUse> = taking.copied().collect();
     let changes = || uses.iter().filter(|it| matches!(it.action, Action::Release | Action::Renew));
     let compared = uses.iter().any(|it| it.action != Action::Write && it.owner.compares());
     let named = is_named(program, identity, uses);
@@ -109,9 +119,9 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
     let library = uses.iter().any(|it| it.library);
     let settled = changes().any(|it| match it.action {
         Action::Renew => {
-            !acquires.iter().any(|acquire| first_expiry::belongs(program, it, acquire))
+            !acquires.iter().any(|acquire| first_expiry::belongs(program, uses, it, acquire))
         }
-        _ => !acquires.iter().all(|acquire| is_rollback(program, it, acquire)),
+        _ => !only_undoes(program, graph, it, identity, &acquires),
     });
     // A client compares cached values with parameters too: without an acquire only a name, or a
     // server-side compare-and-delete, makes that an owner comparison.
@@ -127,7 +137,7 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
         (KeyKind::Lease, if named { Confidence::High } else { Confidence::Medium })
     } else if acquired {
         (KeyKind::Marker, certain)
-    } else if held_by_client(program, uses) {
+    } else if held_by_client(program, graph, identity, uses) {
         (KeyKind::Lease, if named { Confidence::Medium } else { Confidence::Low })
     } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
     {
@@ -139,10 +149,16 @@ fn class_of(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> KeyC
 }
 
 /// Whether a client writes the key where it found nothing, and deletes it in the same run.
-fn held_by_client(program: &Program, uses: &[&KeyUse]) -> bool {
+fn held_by_client(
+    program: &Program,
+    graph: &CallGraph,
+    identity: &KeyIdentity,
+    uses: &[&KeyUse],
+) -> bool {
     let deletes = |write: &KeyUse| {
         uses.iter().filter(|it| it.action == Action::Release).any(|release| {
-            comes_after(program, write.site, release.site) && !is_rollback(program, release, write)
+            comes_after(program, write.site, release.site)
+                && !only_undoes(program, graph, release, identity, &[write])
         })
     };
     let mut writes = uses.iter().filter(|it| it.action == Action::Write);
@@ -199,89 +215,4 @@ fn token_at_hand(program: &Program, key_use: &KeyUse) -> bool {
     let owner = function.owner.as_ref().and_then(|owner| program.type_named(id, owner));
     let fields = owner.and_then(|owner| program.ty(owner)).map(|ty| ty.fields.as_slice());
     fields.unwrap_or_default().iter().any(|(name, _)| has_owner_word(name))
-}
-
-/// Whether a release only undoes an acquire of the same run after something else failed. Where the
-/// acquire itself failed, nobody knows whose key it is.
-pub(crate) fn is_rollback(program: &Program, release: &KeyUse, acquire: &KeyUse) -> bool {
-    let acquires = all_sites(acquire);
-    let shared: Vec<(Site, OpId)> = all_sites(release)
-        .into_iter()
-        .filter_map(|site| {
-            let early = acquires.iter().find(|early| early.body == site.body)?;
-            Some((site, early.op))
-        })
-        .collect();
-    !shared.is_empty()
-        && shared.iter().all(|(site, acquired)| on_failure_only(program, *site, *acquired))
-}
-
-/// Whether every path to an operation passes the failure side of some result.
-fn on_failure_only(program: &Program, site: Site, acquired: OpId) -> bool {
-    let Some(body) = program.body(site.body).map(|body| &body.body) else { return false };
-    let wanted = body.blocks.iter().position(|block| block.ops.contains(&site.op));
-    let Some(wanted) = wanted.and_then(|index| u32::try_from(index).ok()).map(BlockId) else {
-        return false;
-    };
-    let mut waiting = body.roots();
-    let mut seen: BTreeSet<BlockId> = waiting.iter().copied().collect();
-    while let Some(id) = waiting.pop() {
-        let Some(block) = body.block(id) else { continue };
-        for next in successes(program, site.body, body, &block.end, acquired) {
-            if seen.insert(next) {
-                waiting.push(next);
-            }
-        }
-    }
-    !seen.contains(&wanted)
-}
-
-/// The ways on that are not the failure side of a result.
-fn successes(
-    program: &Program,
-    id: BodyId,
-    body: &Body,
-    end: &Terminator,
-    acquired: OpId,
-) -> Vec<BlockId> {
-    let Terminator::Branch { test, then, otherwise, .. } = end else { return end.successors() };
-    if tests_acquire(program, id, body, test, acquired) {
-        return end.successors();
-    }
-    match failure_side(body, test) {
-        Some(true) => vec![*otherwise],
-        Some(false) => vec![*then],
-        None => vec![*then, *otherwise],
-    }
-}
-
-/// Whether a test looks at the acquire's own result.
-fn tests_acquire(program: &Program, id: BodyId, body: &Body, test: &Test, acquired: OpId) -> bool {
-    let value = match test {
-        Test::Matches { value, .. } => *value,
-        Test::True(value) => match body.kind(*value) {
-            ValueKind::Matches { value, .. } => *value,
-            _ => *value,
-        },
-        Test::Opaque(_) => return false,
-    };
-    let (_, source) = program.source_of(id, value);
-    matches!(body.kind(source), ValueKind::Result(op) if *op == call_behind(body, acquired))
-}
-
-/// `Some(true)` when the test holds on failure, `Some(false)` when it fails on failure.
-fn failure_side(body: &Body, test: &Test) -> Option<bool> {
-    let pattern: &Pattern = match test {
-        Test::Matches { pattern, .. } => pattern,
-        Test::True(value) => match body.kind(*value) {
-            ValueKind::Matches { pattern, .. } => pattern,
-            _ => return None,
-        },
-        Test::Opaque(_) => return None,
-    };
-    match pattern.variant()? {
-        "Err" => Some(true),
-        "Ok" | SUCCESS => Some(false),
-        _ => None,
-    }
 }

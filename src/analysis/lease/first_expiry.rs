@@ -3,7 +3,7 @@
 
 use super::{Action, KeyUse, Leases};
 use crate::analysis::callgraph::call_behind;
-use crate::analysis::expiry::{all_sites, block_of, comes_after};
+use crate::analysis::expiry::{all_sites, comes_after};
 use crate::analysis::outcome::{Abstract, Assumption};
 use crate::analysis::result_use::{ResultUse, result_use};
 use crate::ir::body::BodyKind;
@@ -24,23 +24,33 @@ pub(crate) fn is_first_expiry(program: &Program, renew: &KeyUse, acquire: &KeyUs
     match script {
         true => winners(),
         false => {
-            lacks_expiry(program, acquire) && (shares_batch(program, renew, acquire) || winners())
+            let expires = command_of(program, renew).is_some_and(|(_, it)| it.name != "PERSIST");
+            expires
+                && lacks_expiry(program, acquire)
+                && (shares_batch(program, renew, acquire) || winners())
         }
     }
 }
 
 /// Whether an expiry says nothing of what the key is: it is the first one, or it follows an acquire
-/// whose answer nobody looks at, a default that is written where nothing is yet.
-pub(super) fn belongs(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bool {
-    let unasked = || {
+/// of the same run and comes no more often than that. Where the function reads the key too, the
+/// expiry hangs on what it holds.
+pub(super) fn belongs(
+    program: &Program,
+    uses: &[&KeyUse],
+    renew: &KeyUse,
+    acquire: &KeyUse,
+) -> bool {
+    let reads = |body| uses.iter().any(|it| it.action == Action::Read && it.site.body == body);
+    let goes_on = || {
         meetings(renew, acquire)
-            .any(|(early, late)| comes_after(program, early, late) && is_dropped(program, early))
+            .any(|(early, late)| goes_on_to(program, early, late) && !reads(late.body))
     };
     match in_script(program, acquire) {
         true => in_winning_script(program, renew, acquire),
         false => {
             lacks_expiry(program, acquire)
-                && (is_first_expiry(program, renew, acquire) || unasked())
+                && (is_first_expiry(program, renew, acquire) || goes_on())
         }
     }
 }
@@ -49,7 +59,7 @@ pub(super) fn belongs(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bo
 pub(crate) fn is_unasked(program: &Program, acquire: &KeyUse) -> bool {
     let queued = command_of(program, acquire).is_some_and(|(_, command)| command.batch.is_some());
     match effect_of(program, acquire) {
-        Some(effect) if queued && effect.client != "lua" => effect.reply.is_none(),
+        Some(effect) if queued && !effect.in_script() => effect.reply.is_none(),
         _ => all_sites(acquire).iter().all(|site| is_dropped(program, *site)),
     }
 }
@@ -90,7 +100,8 @@ fn meetings(other: &KeyUse, acquire: &KeyUse) -> impl Iterator<Item = (Site, Sit
 /// Whether an operation can't be reached from a lost acquire.
 fn only_when_won(program: &Program, early: Site, late: Site, lost: &Abstract) -> bool {
     let Some(own) = program.body(early.body) else { return false };
-    let (Some(from), Some(to)) = (block_of(&own.body, early.op), block_of(&own.body, late.op))
+    let (Some((from, _)), Some((to, _))) =
+        (own.body.position(early.op), own.body.position(late.op))
     else {
         return false;
     };
@@ -101,14 +112,24 @@ fn only_when_won(program: &Program, early: Site, late: Site, lost: &Abstract) ->
         && !assumption.reachable(&own.body, from).contains(&to)
 }
 
+/// Whether an operation comes after another, and in no deeper loop: what a loop does again and again
+/// is more than the first time.
+fn goes_on_to(program: &Program, early: Site, late: Site) -> bool {
+    let depth = |site: Site| {
+        let body = &program.body(site.body)?.body;
+        Some(body.block(body.position(site.op)?.0)?.loop_depth)
+    };
+    comes_after(program, early, late) && depth(late) <= depth(early)
+}
+
 /// Whether a script that takes a key goes on, where it was won, to a use of it.
 fn in_winning_script(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bool {
     let Some(own) = program.body(renew.site.body) else { return false };
     if own.body.kind != BodyKind::Script || renew.site.body != acquire.site.body {
         return false;
     }
-    let (Some(from), Some(to)) =
-        (block_of(&own.body, acquire.site.op), block_of(&own.body, renew.site.op))
+    let (Some((from, _)), Some((to, _))) =
+        (own.body.position(acquire.site.op), own.body.position(renew.site.op))
     else {
         return true;
     };
@@ -127,7 +148,7 @@ fn is_dropped(program: &Program, site: Site) -> bool {
 }
 
 fn in_script(program: &Program, key_use: &KeyUse) -> bool {
-    effect_of(program, key_use).is_some_and(|effect| effect.client == "lua")
+    effect_of(program, key_use).is_some_and(Effect::in_script)
 }
 
 fn effect_of<'p>(program: &'p Program, key_use: &KeyUse) -> Option<&'p Effect> {

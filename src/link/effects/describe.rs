@@ -65,6 +65,10 @@ fn redis(command: &RedisCommand) -> String {
             let _ = write!(line, " if equal to v{}", value.0);
         }
         Condition::IfEqual(None) => line.push_str(" if equal"),
+        Condition::IfPersistent => line.push_str(" if without expiry"),
+        Condition::IfExpiring => line.push_str(" if with expiry"),
+        Condition::IfLater => line.push_str(" if later"),
+        Condition::IfSooner => line.push_str(" if sooner"),
     }
     line.push_str(&expiry(&command.expiry));
     if let Some(batch) = command.batch {

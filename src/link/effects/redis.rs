@@ -3,14 +3,12 @@
 use super::chain::{self, Chain};
 use super::context::{Context, Run};
 use super::store;
-use super::words::{Piece, decided_by_amount, expand, expand_link};
-use super::{Draft, script};
-use crate::catalog::redis::{self as table, ExpiryPlace};
+use super::words::{Piece, expand, expand_link};
+use super::{Draft, options, script};
+use crate::catalog::redis as table;
 use crate::catalog::{Api, Place, Wire};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{
-    Batch, Condition, EffectKind, Expiry, ExpiryUnit, Key, RedisCommand, Store,
-};
+use crate::ir::effect::{Batch, EffectKind, Key, RedisCommand, Store};
 use crate::ir::index::TypeRef;
 use crate::ir::value::ValueId;
 use crate::link::Program;
@@ -340,8 +338,8 @@ pub(super) fn command(program: &Program, built: &Built, sent: &Sent) -> RedisCom
         words: built.pieces.iter().map(|piece| piece.word(program)).collect(),
         keys,
         value,
-        condition: condition(program, built),
-        expiry: expiry(program, built),
+        condition: options::condition(program, built),
+        expiry: options::expiry(program, built),
         name: built.name.clone(),
         store: sent.store.clone(),
         batch: sent.batch,
@@ -374,103 +372,4 @@ pub(super) fn key(program: &Program, piece: &Piece) -> Key {
         (None, text) => crate::ir::key::KeyTemplate::text(text.as_deref().unwrap_or_default()),
     };
     Key { value: piece.value(program), template, many: piece.many, span: piece.span }
-}
-
-/// The words that may be options, with their index: those after key and value.
-fn option_words(built: &Built) -> impl Iterator<Item = (usize, &Piece)> {
-    let fixed = match built.name.as_str() {
-        "SET" | "EXPIRE" | "PEXPIRE" | "EXPIREAT" | "PEXPIREAT" => 2,
-        "GETEX" | "DELEX" => 1,
-        "MSETEX" | "HSETEX" | "INCREX" => 1,
-        _ => usize::MAX,
-    };
-    built.pieces.iter().enumerate().skip(fixed)
-}
-
-fn condition(program: &Program, built: &Built) -> Condition {
-    match built.name.as_str() {
-        "SETNX" | "MSETNX" | "HSETNX" | "RENAMENX" => return Condition::IfAbsent,
-        "DELIFEQ" => {
-            let value = built.pieces.get(1).and_then(|piece| piece.value(program));
-            return Condition::IfEqual(value);
-        }
-        _ => {}
-    }
-    for (index, piece) in option_words(built) {
-        if piece.is("NX") || piece.is("FNX") {
-            return if piece.optional { Condition::MaybeIfAbsent } else { Condition::IfAbsent };
-        }
-        // What is sent on some paths only holds on none.
-        if piece.optional {
-            continue;
-        }
-        if piece.is("XX") || piece.is("FXX") {
-            return Condition::IfPresent;
-        }
-        if piece.is("IFEQ") {
-            let value = built.pieces.get(index + 1).and_then(|piece| piece.value(program));
-            return Condition::IfEqual(value);
-        }
-        // A digest of the stored value: of which value, the digest does not say.
-        if piece.is("IFDEQ") {
-            return Condition::IfEqual(None);
-        }
-    }
-    Condition::None
-}
-
-fn expiry(program: &Program, built: &Built) -> Expiry {
-    match table::command(&built.name).and_then(|row| row.expiry) {
-        Some(ExpiryPlace::Word(place, unit)) => {
-            let amount = place.checked_sub(1).and_then(|index| built.pieces.get(index));
-            set_to(program, amount, unit)
-        }
-        Some(ExpiryPlace::Options) => expiry_option(program, built),
-        None => Expiry::None,
-    }
-}
-
-fn expiry_option(program: &Program, built: &Built) -> Expiry {
-    let mut unread = None;
-    let mut skipped = usize::MAX;
-    for (index, piece) in option_words(built) {
-        if index == skipped {
-            continue;
-        }
-        if ["IFEQ", "IFNE", "IFDEQ", "IFDNE", "FIELDS"].iter().any(|option| piece.is(option)) {
-            skipped = index + 1;
-        }
-        let unit = match piece.text.as_deref().map(str::to_ascii_uppercase).as_deref() {
-            Some("EX") => ExpiryUnit::Seconds,
-            Some("PX") => ExpiryUnit::Milliseconds,
-            Some("EXAT") => ExpiryUnit::UnixSeconds,
-            Some("PXAT") => ExpiryUnit::UnixMilliseconds,
-            Some("KEEPTTL") if !piece.optional => return Expiry::Keep,
-            Some(_) => continue,
-            None => {
-                unread = unread.or(Some(piece));
-                continue;
-            }
-        };
-        let amount = built.pieces.get(index + 1);
-        if !piece.optional {
-            return set_to(program, amount, unit);
-        }
-        let decides = piece.decides.or_else(|| amount.and_then(|amount| amount.decides));
-        let decides = decides.or_else(|| decided_by_amount(program, amount?));
-        return decides.map_or(Expiry::Maybe, |decides| Expiry::WhenPresent { decides });
-    }
-    // A word that could not be read where options stand may be any option.
-    match unread {
-        Some(Piece { decides: Some(decides), .. }) => Expiry::WhenPresent { decides: *decides },
-        Some(_) => Expiry::Maybe,
-        None => Expiry::None,
-    }
-}
-
-fn set_to(program: &Program, amount: Option<&Piece>, unit: ExpiryUnit) -> Expiry {
-    let at = amount.and_then(|amount| amount.at.as_ref());
-    let milliseconds =
-        at.and_then(|at| super::facts::milliseconds(program, at.body, at.value, unit));
-    Expiry::Set { amount: amount.and_then(|amount| amount.value(program)), unit, milliseconds }
 }
