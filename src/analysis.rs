@@ -9,6 +9,7 @@ pub mod duration;
 pub mod expiry;
 pub mod guard;
 pub mod identity;
+pub mod labels;
 pub mod lease;
 pub mod lifted;
 pub mod lock_words;
@@ -47,7 +48,7 @@ pub struct Analysis<'p> {
     /// Whether any key of the program has a hash tag.
     pub hash_tags: bool,
     /// Word lists, the settings' own words included.
-    pub words: Words,
+    pub words: &'p Words,
 }
 
 impl<'p> Analysis<'p> {
@@ -59,9 +60,8 @@ impl<'p> Analysis<'p> {
         let regions = region::Regions::new(program, &graph, &leases);
         let reach = reach::Reach::new(program, &graph);
         let schemas = schema::Schemas::of(program);
-        let (words, _) = Words::built_in().extended(&program.settings.words);
         let hash_tags = slots::uses_hash_tags(program);
-        Self { program, graph, leases, regions, reach, schemas, hash_tags, words }
+        Self { program, graph, leases, regions, reach, schemas, hash_tags, words: &program.words }
     }
 
     /// What could not be read of the program's files and of its SQL files.

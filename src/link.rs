@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use crate::catalog::Catalog;
 use crate::config::Settings;
+use crate::config::words::Words;
 use crate::ir::body::{Body, BodyIndex, Problem};
 use crate::ir::effect::{BodyId, Effect, Site};
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
@@ -18,6 +19,7 @@ pub mod calls;
 pub mod effects;
 pub mod evaluate;
 pub mod names;
+pub mod sql_files;
 mod roles;
 pub mod types;
 
@@ -87,6 +89,8 @@ pub struct Program {
     pub tree: Arc<Tree>,
     /// The settings.
     pub settings: Settings,
+    /// Word lists, the settings' own words included.
+    pub words: Words,
     /// Index of each file, by [`FileId`]; `None` for files without a front-end.
     pub files: Vec<Option<FileIndex>>,
     /// All bodies, by [`BodyId`].
@@ -132,9 +136,11 @@ impl Program {
     fn empty(tree: Arc<Tree>, settings: Settings) -> Self {
         // The command line reads own rows first and reports what is wrong with them.
         let catalog = Catalog::with(&settings.api).unwrap_or_else(|_| Catalog::builtin());
+        let (words, _) = Words::built_in().extended(&settings.words);
         Self {
             tree,
             settings,
+            words,
             files: Vec::new(),
             bodies: Vec::new(),
             problems: Vec::new(),

@@ -107,7 +107,7 @@ fn own_identity(program: &Program, body: BodyId, template: &KeyTemplate) -> Opti
             let name = &function.parameters.get(*index as usize)?.name;
             let uncalled =
                 program.function_body(id).is_none_or(|own| program.callers(own).is_empty());
-            if uncalled && has_lock_verb(&function.name) && !name.is_empty() {
+            if uncalled && has_lock_verb(&program.words, &function.name) && !name.is_empty() {
                 let home = function.owner.as_ref().and_then(type_name);
                 let home = home.unwrap_or_else(|| format!("{:?} {}", id.file, function.scope));
                 return Some(KeyIdentity::Named(home, name.clone()));

@@ -9,11 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_site};
 use super::identity::{Identified, KeyIdentity, identities};
+use super::labels::last_name;
 use super::lifted::Lifted;
 use super::lock_words::has_owner_word;
 use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
+use crate::config::words::Words;
 use crate::ir::effect::{
     BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
 };
@@ -199,12 +201,12 @@ impl Leases {
 
     /// Whether the key of a use holds the owner token itself: whoever knows the key owns it.
     #[must_use]
-    pub fn names_owner(&self, key_use: &KeyUse) -> bool {
+    pub fn names_owner(&self, words: &Words, key_use: &KeyUse) -> bool {
         let telling = self.telling_identity(key_use).map(|one| &one.template);
         let own = key_use.key.as_ref().map(|key| &key.template);
         [telling, own].into_iter().flatten().any(|template| {
             template.has_literal()
-                && template.holes().any(|hole| has_owner_word(last_name(&hole.label)))
+                && template.holes().any(|hole| has_owner_word(words, last_name(&hole.label)))
         })
     }
 
@@ -266,12 +268,6 @@ impl Leases {
             })
         })
     }
-}
-
-/// The last name of a label: `lease_token` of `job.lease_token`.
-fn last_name(label: &str) -> &str {
-    let names = label.rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    names.clone().find(|name| !name.is_empty()).unwrap_or(label)
 }
 
 /// The key uses of an effect.

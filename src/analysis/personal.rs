@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::Analysis;
 use super::identity::{Identified, KeyIdentity, identities};
+use super::labels::last_name;
 use super::lease::KeyKind;
-use super::lock_words::{builds_key, words};
-use crate::config::words::{WordList, Words};
+use super::lock_words::builds_key;
+use crate::config::words::{WordList, Words, split};
 use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, EffectKind, Key};
 use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
@@ -67,90 +68,22 @@ impl PersonalData {
     }
 }
 
-/// Words after such a name that leave it what it is (`email_lower`, `ip_str`).
-const SAME: [&str; 26] = [
-    "address",
-    "addr",
-    "number",
-    "value",
-    "raw",
-    "lower",
-    "lowercase",
-    "normalized",
-    "normalised",
-    "str",
-    "string",
-    "text",
-    "input",
-    "param",
-    "opt",
-    "trimmed",
-    "clean",
-    "plain",
-    "key",
-    "prefix",
-    "part",
-    "v4",
-    "v6",
-    "4",
-    "6",
-    "bytes",
-];
-
-/// Names that say nothing of what they hold: the text before the hole does (`ip:{key}`).
-const MUTE: [&str; 16] = [
-    "key",
-    "value",
-    "val",
-    "raw",
-    "input",
-    "k",
-    "v",
-    "s",
-    "x",
-    "identifier",
-    "target",
-    "part",
-    "arg",
-    "param",
-    "name",
-    "text",
-];
-
-/// Words of persons: a `name` or `full_name` of theirs is a person's.
-const PERSONS: [&str; 12] = [
-    "customer",
-    "person",
-    "patient",
-    "employee",
-    "contact",
-    "guest",
-    "passenger",
-    "member",
-    "user",
-    "account",
-    "owner",
-    "author",
-];
-
-/// Words of machines: their addresses are nobody's.
-const MACHINES: [&str; 12] = [
-    "server", "node", "host", "pod", "worker", "instance", "gateway", "upstream", "backend",
-    "bind", "listen", "local",
-];
-
 /// What a name says that it holds: its last words, but for those that leave it what it is.
 fn personal_data(lists: &Words, name: &str) -> Option<PersonalData> {
     let found = lists
         .located(WordList::Personal, name)
         .or_else(|| lists.located(WordList::Network, name))
-        .filter(|found| found.after.iter().all(|word| SAME.contains(&word.as_str())))?;
+        .filter(|found| found.after.iter().all(|word| lists.is(WordList::Form, word)))?;
     let data = kind_of(&found.entry);
     let of_whom = found.before.last().map(String::as_str);
     match data {
         // `queue_full_name` is no person's.
-        PersonalData::Name if of_whom.is_some_and(|word| !PERSONS.contains(&word)) => None,
-        PersonalData::IpAddress if of_whom.is_some_and(|word| MACHINES.contains(&word)) => None,
+        PersonalData::Name if of_whom.is_some_and(|word| !lists.is(WordList::Person, word)) => None,
+        PersonalData::IpAddress
+            if of_whom.is_some_and(|word| lists.is(WordList::Machine, word)) =>
+        {
+            None
+        }
         data => Some(data),
     }
 }
@@ -204,7 +137,7 @@ impl Analysis<'_> {
         let mut seen: BTreeSet<Span> = BTreeSet::new();
         for (body, key, used_at) in self.keys_of_effects() {
             let written = written_out(body, &key);
-            for one in personal_holes(&self.words, body, &key.template).into_iter().chain(written) {
+            for one in personal_holes(self.words, body, &key.template).into_iter().chain(written) {
                 if seen.insert(one.span) {
                     let lease = self.is_lease_key(&key.template);
                     found.push(PersonalKey { lease, used_at: Some(used_at), ..one });
@@ -212,7 +145,7 @@ impl Analysis<'_> {
             }
         }
         for (body, template) in self.built_keys() {
-            for one in personal_holes(&self.words, body, &template) {
+            for one in personal_holes(self.words, body, &template) {
                 if seen.insert(one.span) {
                     found.push(one);
                 }
@@ -360,7 +293,7 @@ fn personal(
         return None;
     }
     let name = last_name(&hole.label);
-    let of_machine = words(name).iter().any(|word| MACHINES.contains(&word.as_str()));
+    let of_machine = lists.has(WordList::Machine, name);
     let by_type = hole.ty.as_ref().and_then(|ty| ty.name()).and_then(|ty| personal_data(lists, ty));
     by_type
         .filter(|data| !(of_machine && *data == PersonalData::IpAddress))
@@ -376,8 +309,8 @@ fn by_surroundings(
     hole: &Hole,
     name: &str,
 ) -> Option<PersonalData> {
-    let own = words(name);
-    if !own.last().is_some_and(|word| MUTE.contains(&word.as_str())) || own.len() > 1 {
+    let own = split(name);
+    if !lists.is(WordList::Mute, name) {
         return None;
     }
     let by_field = match &hole.origin {
@@ -397,46 +330,15 @@ fn by_surroundings(
             let last = segments.rfind(|segment| !segment.is_empty())?;
             let data = personal_data(lists, last);
             // `name` alone says little: only with a person's word beside it.
-            let person = words(last).iter().any(|word| PERSONS.contains(&word.as_str()));
+            let person = lists.has(WordList::Person, last);
             data.or_else(|| (person && own == ["name"]).then_some(PersonalData::Name))
         }
         _ => None,
     };
     let person = || {
-        let said = words(&hole.label);
-        let of = said.iter().rev().nth(1).is_some_and(|word| PERSONS.contains(&word.as_str()));
+        let said = split(&hole.label);
+        let of = said.iter().rev().nth(1).is_some_and(|word| lists.is(WordList::Person, word));
         (own == ["name"] && of).then_some(PersonalData::Name)
     };
     by_field.or_else(by_text).or_else(person)
 }
-
-/// The last name of a label: `email` of `account.email.to_lowercase()`, `salt[..6]` → `salt`.
-fn last_name(label: &str) -> &str {
-    let head = label.split(['(', '[', '?']).next().unwrap_or(label);
-    let mut names: Vec<&str> =
-        head.split(['.', ':', ' ', '&', '*']).filter(|name| !name.is_empty()).collect();
-    let called = label.get(head.len()..).is_some_and(|rest| rest.starts_with('('));
-    // The name before a call's dot says more than the method: `email` of `email.trim()`.
-    if called && names.len() > 1 && SHAPING.contains(names.last().unwrap_or(&"")) {
-        names.pop();
-    }
-    names.last().copied().unwrap_or(label)
-}
-
-/// Methods that only change a value's form.
-const SHAPING: [&str; 14] = [
-    "to_lowercase",
-    "to_ascii_lowercase",
-    "to_uppercase",
-    "trim",
-    "to_string",
-    "as_str",
-    "clone",
-    "as_ref",
-    "to_owned",
-    "into",
-    "unwrap_or_default",
-    "unwrap",
-    "as_deref",
-    "into_inner",
-];

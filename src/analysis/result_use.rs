@@ -29,18 +29,14 @@ pub enum ResultUse {
 /// What happens to the result of the call at a site.
 #[must_use]
 pub fn result_use(program: &Program, site: Site) -> ResultUse {
-    let Some(body) = program.body(site.body) else { return ResultUse::Dropped };
-    let Some(result) = result_value(&body.body, site.op) else { return ResultUse::Dropped };
-    Tracker { program, depth: 0, presence: false }.follow(site.body, BTreeSet::from([result]))
+    Tracker { program, depth: 0, presence: false }.of(site)
 }
 
 /// What happens to the rows that the call at a site gave: as [`result_use`], but that an optional
 /// row is there at all counts as a result too, so mapping its content away keeps it.
 #[must_use]
 pub fn presence_use(program: &Program, site: Site) -> ResultUse {
-    let Some(body) = program.body(site.body) else { return ResultUse::Dropped };
-    let Some(result) = result_value(&body.body, site.op) else { return ResultUse::Dropped };
-    Tracker { program, depth: 0, presence: true }.follow(site.body, BTreeSet::from([result]))
+    Tracker { program, depth: 0, presence: true }.of(site)
 }
 
 /// What happens to a parameter of a nested body.
@@ -71,6 +67,15 @@ struct Tracker<'p> {
 }
 
 impl Tracker<'_> {
+    /// What happens to the result of the operation at a site.
+    fn of(&self, site: Site) -> ResultUse {
+        let body = self.program.body(site.body);
+        match body.and_then(|own| result_value(&own.body, site.op)) {
+            Some(result) => self.follow(site.body, BTreeSet::from([result])),
+            None => ResultUse::Dropped,
+        }
+    }
+
     fn follow(&self, id: BodyId, start: BTreeSet<ValueId>) -> ResultUse {
         let Some(own) = self.program.body(id) else { return ResultUse::Dropped };
         let body = &own.body;
@@ -81,11 +86,11 @@ impl Tracker<'_> {
         }
         for (_, op, kind) in body.operations() {
             let site = Site { body: id, op };
-            if let Some(found) = self.used_by(site, body, &kind.kind, kind.span, &carriers) {
+            if let Some(found) = self.used_by(site, &kind.kind, kind.span, &carriers) {
                 return found;
             }
         }
-        let returned = body.blocks.iter().find_map(|block| returned(body, &block.end, &carriers));
+        let returned = body.blocks.iter().find_map(|block| returned(&block.end, &carriers));
         if let Some(span) = returned
             && !self.gives_nothing(id)
         {
@@ -223,7 +228,6 @@ impl Tracker<'_> {
     fn used_by(
         &self,
         site: Site,
-        body: &Body,
         kind: &OpKind,
         span: Span,
         carriers: &BTreeSet<ValueId>,
@@ -234,14 +238,14 @@ impl Tracker<'_> {
             }
             OpKind::Call(call) => {
                 let given = call.arguments.iter().any(|it| carriers.contains(&it.value));
-                (given && self.takes(site, body, call)).then_some(ResultUse::Passed(span))
+                (given && self.takes(site, call)).then_some(ResultUse::Passed(span))
             }
             _ => None,
         }
     }
 
     /// Whether a call that is given the result may look at it: not printing, not `drop`.
-    fn takes(&self, site: Site, _body: &Body, call: &Call) -> bool {
+    fn takes(&self, site: Site, call: &Call) -> bool {
         if call.callee.name() == Some("drop") {
             return false;
         }
@@ -368,7 +372,7 @@ fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
 }
 
 /// The return that gives a carrier back on a path without failure.
-fn returned(_body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+fn returned(end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
     match end {
         Terminator::Return { value: Some(value), exit, span } if *exit != Exit::Propagated => {
             carriers.contains(value).then_some(*span)

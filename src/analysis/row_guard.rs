@@ -202,7 +202,9 @@ fn decide(write: &Write<'_>, predicates: &[Predicate]) -> RowGuard {
     }
 }
 
-/// Roles that depend on the other conditions.
+/// Roles that depend on the other conditions. A secret or a flag alone counts for less, and a condition
+/// counts for more only where the SET shows a claim or a secret spent: a guard is rather missed than
+/// reported where there is none.
 fn settle(write: &Write<'_>, identity: &Identity<'_>, conditions: &mut [Condition<'_>]) {
     let has = |conditions: &[Condition<'_>], role: Role| {
         conditions.iter().any(|condition| condition.role == role)

@@ -6,15 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
-use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::index::{FileIndex, TableDeclaration};
 use crate::ir::sql::{Column, SchemaChange, Statement, StatementKind, TableName};
-use crate::ir::value::Text;
-use crate::lang::sql::{self, Dialect, Dialects, MigrationSet, Parsed};
 use crate::link::Program;
-use crate::source::{FileId, Language, SourceFile, Span, Tree};
+use crate::link::sql_files::{MigrationSet, SqlFile, SqlFiles};
+use crate::source::{FileId, SourceFile, Span, Tree};
 
 mod fold;
 
@@ -33,8 +29,6 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// Where it is created or declared.
     pub created_at: Span,
-    /// Columns that were added after the table was made.
-    pub added: Vec<String>,
     /// Whether only code declares it: then keys, checks and nullability are not known in full.
     pub from_code: bool,
 }
@@ -83,15 +77,6 @@ pub struct Schema {
     pub routines: BTreeMap<String, Routine>,
 }
 
-/// A SQL file, or a checked query, read.
-#[derive(Clone, Debug)]
-pub struct SqlFile {
-    /// Its dialect.
-    pub dialect: Dialect,
-    /// Its statements.
-    pub parsed: Parsed,
-}
-
 /// All schemas of a tree.
 #[derive(Clone, Debug, Default)]
 pub struct Schemas {
@@ -118,12 +103,6 @@ impl Table {
             .chain(uniques)
             .filter(|columns| !columns.is_empty())
     }
-
-    /// Whether one row at most has given values in these columns.
-    #[must_use]
-    pub fn identifies(&self, columns: &[&str]) -> bool {
-        self.keys().any(|key| key.iter().all(|part| columns.contains(&part.as_str())))
-    }
 }
 
 impl Schema {
@@ -142,41 +121,23 @@ impl Schema {
 }
 
 impl Schemas {
-    /// Reads every SQL file of a tree and folds its migrations. `dialect` overrides what is
-    /// guessed; `indexes` give the tables that code declares.
+    /// Folds the migrations among SQL files. `indexes` give the tables that code declares.
     #[must_use]
     pub fn new<'i>(
+        sql: SqlFiles,
         tree: &Tree,
-        dialect: Option<Dialect>,
         indexes: impl Iterator<Item = &'i FileIndex>,
     ) -> Self {
-        let dialects = Dialects::new(tree);
-        let mut sets = sql::migrations(tree);
-        for set in &mut sets {
-            set.dialect = dialect.unwrap_or(set.dialect);
-        }
-        let of_set =
-            |file: FileId| sets.iter().find(|set| set.files.contains(&file)).map(|set| set.dialect);
-        let files: BTreeMap<FileId, SqlFile> = tree
-            .files()
-            .par_iter()
-            .filter_map(|file| Some((file, statements_of(file)?)))
-            .map(|(file, text)| {
-                let guess = || of_set(file.id).filter(|dialect| *dialect != Dialect::Generic);
-                let dialect = dialect.or_else(guess).unwrap_or_else(|| dialects.of(file));
-                (file.id, SqlFile { dialect, parsed: parsed(file, text, dialect) })
-            })
-            .collect();
+        let SqlFiles { sets, files } = sql;
         let sets = sets.into_iter().map(|set| fold::fold(set, &files)).collect();
         let declared = indexes.flat_map(|index| declared(tree, index)).collect();
         Self { sets, files, declared }
     }
 
-    /// The schemas of a program, under its settings.
+    /// The schemas of a program.
     #[must_use]
     pub fn of(program: &Program) -> Self {
-        let dialect = program.settings.dialect.as_deref().and_then(Dialect::named);
-        Self::new(&program.tree, dialect, program.files.iter().flatten())
+        Self::new(SqlFiles::of(program), &program.tree, program.files.iter().flatten())
     }
 
     /// The table of a statement in a file at `from`: of the nearest migration set that has it,
@@ -197,20 +158,6 @@ impl Schemas {
         of_code.min_by_key(|(path, _)| distance(folder(path), from)).map(|(_, table)| table)
     }
 
-    /// The schema that holds a table.
-    #[must_use]
-    pub fn schema_of(&self, table: &Table) -> Option<&Schema> {
-        self.sets.iter().find(|schema| {
-            schema.tables.get(&table.name).is_some_and(|own| own.created_at == table.created_at)
-        })
-    }
-
-    /// The statements of a SQL file.
-    #[must_use]
-    pub fn statements(&self, file: FileId) -> &[Statement] {
-        self.files.get(&file).map_or(&[], |file| file.parsed.statements.as_slice())
-    }
-
     /// How many statements of SQL files there are, and of how many only words were read.
     #[must_use]
     pub fn coverage(&self) -> (usize, usize) {
@@ -219,25 +166,6 @@ impl Schemas {
             (total + file.parsed.total, scanned + file.parsed.scanned())
         })
     }
-}
-
-/// The text of a file's statements: of a SQL file, or of a query that was checked. `None` for other
-/// files, `Some(None)` for what should be such a query and is none.
-fn statements_of(file: &SourceFile) -> Option<Option<Text>> {
-    match file.language {
-        Language::Sql => Some(Some(Text::verbatim(file.text.clone(), file.whole()))),
-        Language::Other if file.path.ends_with(".json") => Some(sql::offline_query(file)),
-        _ => None,
-    }
-}
-
-fn parsed(file: &SourceFile, text: Option<Text>, dialect: Dialect) -> Parsed {
-    let Some(text) = text else {
-        let message = "this is no query that sqlx has checked".to_owned();
-        let problem = Problem { span: file.whole(), message, kind: ProblemKind::Syntax };
-        return Parsed { problems: vec![problem], ..Parsed::default() };
-    };
-    sql::parse(&text, dialect)
 }
 
 /// Whether a path lies in a folder.
@@ -286,7 +214,6 @@ fn from_code(declaration: &TableDeclaration) -> Table {
         uniques: Vec::new(),
         checks: Vec::new(),
         created_at: declaration.span,
-        added: Vec::new(),
         from_code: true,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Analysis;
 use super::identity::outer_template;
+use super::labels::last_name;
 use super::script_keys::UndeclaredUse;
 use crate::ir::effect::{BodyId, Cluster, Effect, EffectKind, Key, Site, Store};
 use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
@@ -212,13 +213,9 @@ fn tags_differ(left: &KeyTemplate, right: &KeyTemplate) -> bool {
         _ => None,
     };
     let (Some(left), Some(right)) = (lone(left), lone(right)) else { return false };
-    let name = |label: &str| {
-        let words = label.rsplit(['.', ':', '&', ' ']).next().unwrap_or(label).to_owned();
-        words.trim_end_matches(['(', ')']).to_owned()
-    };
-    let (one, other) = (name(&left.label), name(&right.label));
+    let (one, other) = (last_name(&left.label), last_name(&right.label));
     // `{queue}` and `{self.queue}` may be one value under two names.
-    left.origin != right.origin && !one.ends_with(&other) && !other.ends_with(&one)
+    left.origin != right.origin && !one.ends_with(other) && !other.ends_with(one)
 }
 
 /// Whether two elements of one list of keys differ in what is hashed: a hole that belongs to the

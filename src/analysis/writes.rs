@@ -139,7 +139,7 @@ impl Analysis<'_> {
             return None;
         }
         let from = self.program.tree.file(effect.span.file).map_or("", |file| file.path.as_str());
-        let found = row_guard(statement, self.schemas.table(name, from), &self.words)?;
+        let found = row_guard(statement, self.schemas.table(name, from), self.words)?;
         if self.told_otherwise(effect, call, statement, found.guard) {
             return None;
         }

@@ -66,6 +66,32 @@ pub enum WordList {
     Personal,
     /// Network addresses and session tokens.
     Network,
+    /// Words that speak of a lock.
+    Lock,
+    /// Ends of words that speak of no lock.
+    NoLock,
+    /// Owner tokens.
+    Holder,
+    /// What functions do to a lock.
+    LockVerb,
+    /// Taking a lock away on purpose.
+    Force,
+    /// Persons.
+    Person,
+    /// Machines.
+    Machine,
+    /// Forms of one thing.
+    Form,
+    /// Names that say nothing.
+    Mute,
+    /// What was there before.
+    Before,
+    /// Moments at which a row reaches its end.
+    Ended,
+    /// States of a row that is nobody's.
+    Free,
+    /// Which kind of thing a row is.
+    Kind,
 }
 
 /// One list: entries and exceptions, each split into words.
@@ -145,6 +171,20 @@ impl Words {
     #[must_use]
     pub fn has(&self, list: WordList, name: &str) -> bool {
         self.found(list, name).is_some()
+    }
+
+    /// Whether a name is an entry of the list and nothing else.
+    #[must_use]
+    pub fn is(&self, list: WordList, name: &str) -> bool {
+        let found = self.located(list, name);
+        found.is_some_and(|found| found.before.is_empty() && found.after.is_empty())
+    }
+
+    /// Whether a word ends in an entry of the list.
+    #[must_use]
+    pub fn ends_in(&self, list: WordList, word: &str) -> bool {
+        let entries = self.lists.get(&list).map(|list| list.words.as_slice()).unwrap_or_default();
+        entries.iter().any(|entry| word.ends_with(&entry.concat()))
     }
 
     /// The entry of the list that a name has in it.
@@ -254,7 +294,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 24);
+        assert_eq!(words.lists.len(), 37);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

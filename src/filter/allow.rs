@@ -3,6 +3,8 @@
 //!
 //! A comment that says `leaselint:` and is not exactly that is a mistake and allows nothing.
 
+use crate::source::Language;
+
 /// An allow comment, or a mistake in place of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
@@ -28,22 +30,29 @@ pub struct Allow {
 /// The word that makes a comment ours.
 const WORD: &str = "leaselint:";
 
-/// The comment leaders of the languages.
-const LEADERS: [&str; 3] = ["//", "--", "#"];
+/// What a comment of a language may begin with (MySQL knows `#` as well).
+fn leaders(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::Rust => &["//"],
+        Language::Lua => &["--"],
+        Language::Sql => &["--", "#"],
+        Language::Other => &[],
+    }
+}
 
 /// The allow comments of a text.
-pub fn comments(text: &str) -> Vec<Comment> {
+pub fn comments(text: &str, language: Language) -> Vec<Comment> {
     if !text.contains(WORD) {
         return Vec::new();
     }
     let numbered = text.lines().zip(1..);
-    numbered.filter_map(|(line, number)| comment(line, number)).collect()
+    numbered.filter_map(|(line, number)| comment(line, number, leaders(language))).collect()
 }
 
-fn comment(line: &str, number: u32) -> Option<Comment> {
+fn comment(line: &str, number: u32, leaders: &[&str]) -> Option<Comment> {
     let at = line.find(WORD)?;
     let (before, rest) = (line.get(..at)?.trim_end(), line.get(at + WORD.len()..)?);
-    let leader = LEADERS.into_iter().find(|leader| before.ends_with(leader))?;
+    let leader = leaders.iter().find(|leader| before.ends_with(**leader))?;
     let code = before.strip_suffix(leader)?;
     // Documentation that shows an allow comment is none, and neither is a URL or a path.
     let documents = ["///", "//!", "---"].iter().any(|doc| line.trim_start().starts_with(doc));
@@ -97,7 +106,11 @@ mod tests {
     use super::*;
 
     fn one(line: &str) -> Option<Result<Allow, String>> {
-        comments(line).pop().map(|comment| comment.says)
+        let language = match line {
+            line if line.contains("-- leaselint") || line.contains("# leaselint") => Language::Sql,
+            _ => Language::Rust,
+        };
+        comments(line, language).pop().map(|comment| comment.says)
     }
 
     #[test]
@@ -137,6 +150,14 @@ mod tests {
         ] {
             assert!(matches!(one(line), Some(Err(_))), "{line}");
         }
+    }
+
+    #[test]
+    fn another_language_s_comments_are_none() {
+        let line = "-- leaselint: allow(a) -- why";
+        assert_eq!(comments(line, Language::Rust), []);
+        assert_eq!(comments(line, Language::Lua).len(), 1);
+        assert_eq!(comments("# leaselint: allow(a) -- why", Language::Lua), []);
     }
 
     #[test]

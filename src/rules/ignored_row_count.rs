@@ -1,6 +1,8 @@
 //! A guarded write runs and nobody asks whether it hit a row.
 
 use super::prelude::*;
+use crate::finding::{Finding, Step};
+use crate::source::Span;
 
 rule!("ignored-row-count", check);
 
@@ -62,18 +64,11 @@ fn report_caller(
         "`{name}` says whether the {} {} hit a row, and that is dropped here: {}",
         guarded.verb, guarded.guard, guarded.unnoticed
     );
-    let mut finding = RULE
-        .finding(place, message)
-        .severity(guarded.severity)
-        .confidence(guarded.confidence)
+    let finding = finding(place, message, guarded, statement)
         .help(format!("look at what `{name}` gives back"))
-        .subject(subject(statement))
         .function(analysis.function_name(site.body))
         .step(statement.span, "the statement");
-    if let Some(predicate) = guarded.predicate {
-        finding = finding.step(predicate, REFUSAL);
-    }
-    out.report(finding);
+    out.report(finding.steps(refusal(guarded)));
 }
 
 /// A statement of a query file, whose annotation decides what its function gives back.
@@ -82,40 +77,46 @@ fn report_annotated(found: &AnnotatedWrite<'_>, out: &mut Findings) {
         "`-- name: {} :execrows` gives the number of rows: compare it with 1 (here it is `{}`)",
         found.name, found.annotation
     );
-    let mut finding = RULE
-        .finding(found.statement.span, message(&found.write))
-        .severity(found.write.severity)
-        .confidence(found.write.confidence)
-        .help(help)
-        .subject(subject(found.statement))
-        .function(Some(found.name.to_owned()));
-    if let Some(predicate) = found.write.predicate {
-        finding = finding.step(predicate, REFUSAL);
-    }
-    out.report(finding);
+    report_in_file(found.statement, &found.write, found.name, help, out);
 }
 
 /// A statement of a stored function.
 fn report_routine(found: &RoutineWrite<'_>, out: &mut Findings) {
-    let mut finding = RULE
-        .finding(found.statement.span, message(&found.write))
-        .severity(found.write.severity)
-        .confidence(found.write.confidence)
-        .help("ask for the row count: `IF NOT FOUND THEN RAISE …`, or `GET DIAGNOSTICS n = ROW_COUNT`")
-        .subject(subject(found.statement))
-        .function(Some(found.name.to_owned()));
-    if let Some(predicate) = found.write.predicate {
-        finding = finding.step(predicate, REFUSAL);
-    }
-    out.report(finding);
+    let help =
+        "ask for the row count: `IF NOT FOUND THEN RAISE …`, or `GET DIAGNOSTICS n = ROW_COUNT`";
+    report_in_file(found.statement, &found.write, found.name, help.to_owned(), out);
+}
+
+/// A statement of a SQL file, at its own place.
+fn report_in_file(
+    statement: &Statement,
+    guarded: &GuardedWrite,
+    name: &str,
+    help: String,
+    out: &mut Findings,
+) {
+    let finding = finding(statement.span, message(guarded), guarded, statement);
+    let finding = finding.help(help).function(Some(name.to_owned()));
+    out.report(finding.steps(refusal(guarded)));
+}
+
+/// What every finding of this rule says of its write.
+fn finding(place: Span, message: String, guarded: &GuardedWrite, statement: &Statement) -> Finding {
+    RULE.finding(place, message)
+        .severity(guarded.severity)
+        .confidence(guarded.confidence)
+        .subject(subject(statement))
+}
+
+/// Where a stale writer is rejected.
+fn refusal(guarded: &GuardedWrite) -> Option<Step> {
+    let message = "rejects a stale writer, by hitting no row".to_owned();
+    Some(Step { span: guarded.predicate?, message })
 }
 
 fn subject(statement: &Statement) -> String {
     statement.text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
-
-/// What a guard does, for steps.
-const REFUSAL: &str = "rejects a stale writer, by hitting no row";
 
 fn report(
     analysis: &Analysis,
@@ -124,20 +125,13 @@ fn report(
     guarded: &GuardedWrite,
     out: &mut Findings,
 ) {
-    let mut finding = RULE
-        .finding(effect.span, message(guarded))
-        .severity(guarded.severity)
-        .confidence(guarded.confidence)
+    let mut finding = finding(effect.span, message(guarded), guarded, statement)
         .help(help(&effect.client))
-        .subject(subject(statement))
         .function(analysis.function_name(effect.site.body));
     if statement.span.file != effect.span.file || !statement.span.covers(effect.span) {
         finding = finding.step(statement.span, "the statement");
     }
-    if let Some(predicate) = guarded.predicate {
-        finding = finding.step(predicate, REFUSAL);
-    }
-    out.report(finding);
+    out.report(finding.steps(refusal(guarded)));
 }
 
 fn help(client: &str) -> String {

@@ -65,7 +65,7 @@ fn report_omission(analysis: &Analysis, acquire: &KeyUse, omission: &Omission, o
     let class = analysis.leases.class(acquire);
     let key =
         analysis.key_at(acquire, &omission.chain).unwrap_or_else(|| key_name(analysis, acquire));
-    let named = class.named || has_lock_word(&key);
+    let named = class.named || has_lock_word(analysis.words, &key);
     if class.kind != KeyKind::Lease && !named {
         return;
     }

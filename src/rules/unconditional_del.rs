@@ -17,7 +17,7 @@ fn check(analysis: &Analysis, out: &mut Findings) {
 fn report(analysis: &Analysis, release: &KeyUse, out: &mut Findings) {
     let class = analysis.leases.class(release);
     let Some((effect, command)) = analysis.command_of(release) else { return };
-    if class.kind != KeyKind::Lease || analysis.leases.names_owner(release) {
+    if class.kind != KeyKind::Lease || analysis.leases.names_owner(analysis.words, release) {
         return;
     }
     let key = key_name(analysis, release);
@@ -49,7 +49,7 @@ fn is_forced(analysis: &Analysis, release: &KeyUse) -> bool {
 
 /// Whether a function, or every function that calls it, says so.
 fn runs_forced(analysis: &Analysis, body: BodyId, farthest: u32) -> bool {
-    if analysis.function_name(body).is_some_and(|name| has_force_word(&name)) {
+    if analysis.function_name(body).is_some_and(|name| has_force_word(analysis.words, &name)) {
         return true;
     }
     let callers = analysis.graph.run_by(body);

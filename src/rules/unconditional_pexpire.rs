@@ -21,7 +21,9 @@ fn overwrites(analysis: &Analysis<'_>, write: &KeyUse) -> bool {
     let Some((_, command)) = analysis.command_of(write) else { return false };
     let expires = matches!(command.expiry, Expiry::Set { .. });
     // What is written may be a result; the function's name, or that it is nothing, says it is none.
-    let says = analysis.function_name(write.site.body).is_some_and(|name| has_lock_word(&name));
+    let says = analysis
+        .function_name(write.site.body)
+        .is_some_and(|name| has_lock_word(analysis.words, &name));
     let says = says || stores_nothing(command);
     write.action == Action::Write && expires && class.acquired && class.named && says
 }
@@ -30,7 +32,7 @@ fn report(analysis: &Analysis, renew: &KeyUse, out: &mut Findings) {
     let class = analysis.leases.class(renew);
     let Some((effect, command)) = analysis.command_of(renew) else { return };
     let only_first = command.condition == Condition::IfPersistent;
-    let own = analysis.leases.names_owner(renew);
+    let own = analysis.leases.names_owner(analysis.words, renew);
     if class.kind != KeyKind::Lease || own || only_first || analysis.is_first_expiry(renew) {
         return;
     }

@@ -168,39 +168,44 @@ fn held_by_client(
 /// Whether the key's own text, its builder, field or constant bears a lock word.
 fn is_named(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> bool {
     let own = match identity {
-        KeyIdentity::Template(skeleton) => has_lock_word(skeleton),
-        KeyIdentity::Field(owner, field) => has_lock_word(owner) || has_lock_word(field),
-        KeyIdentity::Constant(name) => has_lock_word(name),
+        KeyIdentity::Template(skeleton) => has_lock_word(&program.words, skeleton),
+        KeyIdentity::Field(owner, field) => {
+            has_lock_word(&program.words, owner) || has_lock_word(&program.words, field)
+        }
+        KeyIdentity::Constant(name) => has_lock_word(&program.words, name),
         KeyIdentity::Parameter(function, index) => {
             let header = program.function(*function);
             let name = header.and_then(|it| it.parameters.get(*index as usize));
-            name.is_some_and(|parameter| has_lock_word(&parameter.name))
+            name.is_some_and(|parameter| has_lock_word(&program.words, &parameter.name))
         }
         KeyIdentity::ScriptKey(..) => false,
-        KeyIdentity::Named(home, name) => has_lock_word(home) || has_lock_word(name),
+        KeyIdentity::Named(home, name) => {
+            has_lock_word(&program.words, home) || has_lock_word(&program.words, name)
+        }
     };
     let takes = |it: &&&KeyUse| it.action == Action::Acquire;
     own || uses.iter().filter(takes).any(|it| {
         let owner = program.qualified_name(it.site.body);
-        has_lock_word(&owner)
+        has_lock_word(&program.words, &owner)
     })
 }
 
 /// Whether the code around a use speaks of a lock: function, type, constants of the command, log.
 fn named_around(program: &Program, key_use: &KeyUse) -> bool {
     let Some(body) = program.body(key_use.site.body) else { return false };
-    if has_lock_word(&program.qualified_name(key_use.site.body)) {
+    let speaks = |text: &str| has_lock_word(&program.words, text);
+    if speaks(&program.qualified_name(key_use.site.body)) {
         return true;
     }
     let spoken = program.effects(key_use.site.body).iter().any(|effect| match &effect.kind {
         EffectKind::Log { values } => values
             .iter()
-            .any(|value| has_lock_word(&program.template(key_use.site.body, *value).literals())),
+            .any(|value| speaks(&program.template(key_use.site.body, *value).literals())),
         _ => false,
     });
     spoken
         || body.body.values.iter().any(|value| match &value.kind {
-            ValueKind::Path(path) => path.last().is_some_and(has_lock_word),
+            ValueKind::Path(path) => path.last().is_some_and(&speaks),
             _ => false,
         })
 }
@@ -209,10 +214,10 @@ fn named_around(program: &Program, key_use: &KeyUse) -> bool {
 fn token_at_hand(program: &Program, key_use: &KeyUse) -> bool {
     let Some(id) = program.enclosing_function(key_use.site.body) else { return false };
     let Some(function) = program.function(id) else { return false };
-    if function.parameters.iter().any(|parameter| has_owner_word(&parameter.name)) {
+    if function.parameters.iter().any(|parameter| has_owner_word(&program.words, &parameter.name)) {
         return true;
     }
     let owner = function.owner.as_ref().and_then(|owner| program.type_named(id, owner));
     let fields = owner.and_then(|owner| program.ty(owner)).map(|ty| ty.fields.as_slice());
-    fields.unwrap_or_default().iter().any(|(name, _)| has_owner_word(name))
+    fields.unwrap_or_default().iter().any(|(name, _)| has_owner_word(&program.words, name))
 }

@@ -108,10 +108,9 @@ fn given<'a>(write: &Write<'_>, kind: &'a PredicateKind) -> Option<&'a str> {
 /// Whether a column is one of values that change rather than of names: no key.
 pub(super) fn is_value(write: &Write<'_>, column: &str) -> bool {
     use WordList as W;
-    let lists = [W::Version, W::Fence, W::Status, W::Expiry, W::Stock, W::Money, W::Heartbeat];
-    let kind = ["type", "kind", "is", "has", "flag", "active"];
+    let lists =
+        [W::Version, W::Fence, W::Status, W::Expiry, W::Stock, W::Money, W::Heartbeat, W::Kind];
     lists.iter().any(|list| write.is(*list, column))
-        || split(column).iter().any(|word| kind.contains(&word.as_str()))
         || column.ends_with("_at")
         || write.set(column).is_some()
 }

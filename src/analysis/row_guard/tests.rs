@@ -5,13 +5,15 @@ use crate::analysis::schema::Schemas;
 use crate::ir::sql::TableName;
 use crate::ir::value::Text;
 use crate::lang::sql::{Dialect, parse};
+use crate::link::sql_files::SqlFiles;
 use crate::source::{FileId, Language, Tree};
 
 /// The guard of the last statement of a text; the others make the schema.
 fn guard(sql: &str) -> Guard {
     let files = vec![("m/1.sql".to_owned(), Language::Sql, sql.to_owned())];
-    let schemas =
-        Schemas::new(&Tree::from_texts(files), Some(Dialect::Postgres), std::iter::empty());
+    let tree = Tree::from_texts(files);
+    let files = SqlFiles::read(&tree, Some(Dialect::Postgres));
+    let schemas = Schemas::new(files, &tree, std::iter::empty());
     let length = u32::try_from(sql.len()).unwrap();
     let parsed = parse(&Text::verbatim(sql, Span::new(FileId(0), 0, length)), Dialect::Postgres);
     let last = parsed.statements.last().unwrap();

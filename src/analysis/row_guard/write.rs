@@ -169,23 +169,8 @@ impl<'a> Write<'a> {
                 && (self.is(WordList::Owner, &set.column) || self.is(WordList::Lease, &set.column))
         });
         // A finished job is more than a released lease; one that is free again is not.
-        let free = [
-            "available",
-            "unspent",
-            "pending",
-            "new",
-            "idle",
-            "free",
-            "queued",
-            "open",
-            "ready",
-            "waiting",
-            "scheduled",
-            "retry",
-            "unlocked",
-        ];
         let finishes = self.sets.iter().any(|set| {
-            let freed = matches!(&set.value, Expression::Text(state) if free.contains(&state.to_lowercase().as_str()));
+            let freed = matches!(&set.value, Expression::Text(state) if self.words.is(WordList::Free, state));
             self.is(WordList::Status, &set.column) && !freed
         });
         self.delete && self.is(WordList::Lease, &self.name.name) || cleared && !finishes

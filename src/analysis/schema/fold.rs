@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Routine, Schema, SqlFile, Table, Unique, changes};
+use super::{Check, Routine, Schema, Table, Unique, changes};
 use crate::ir::sql::{Column, Constraint, ConstraintKind, SchemaChange, TableName};
-use crate::lang::sql::MigrationSet;
+use crate::link::sql_files::{MigrationSet, SqlFile};
 use crate::source::{FileId, Span};
 
 /// A name without the schema that a database takes when none is said.
@@ -102,7 +102,6 @@ impl Folder {
             uniques: Vec::new(),
             checks: Vec::new(),
             created_at: span,
-            added: Vec::new(),
             from_code: false,
         };
         if let Some(model) = model {
@@ -201,7 +200,6 @@ fn alter(table: &mut Table, change: &SchemaChange) {
     match change {
         SchemaChange::AddColumn { column, .. } => {
             add_column(table, column);
-            table.added.push(column.name.clone());
         }
         SchemaChange::DropColumn { column, .. } => drop_column(table, column),
         SchemaChange::RenameColumn { column, to, .. } => rename_column(table, column, to),
@@ -239,7 +237,6 @@ fn names(text: &str, column: &str) -> bool {
 
 fn drop_column(table: &mut Table, column: &str) {
     table.columns.retain(|own| !own.name.eq_ignore_ascii_case(column));
-    table.added.retain(|own| own != column);
     table.uniques.retain(|unique| !unique.columns.iter().any(|part| part == column));
     table.checks.retain(|check| !names(&check.text, column));
     if table.primary_key.iter().any(|part| part == column) {
@@ -255,7 +252,6 @@ fn rename_column(table: &mut Table, column: &str, to: &str) {
     };
     table.columns.iter_mut().for_each(|own| rename(&mut own.name));
     table.primary_key.iter_mut().for_each(rename);
-    table.added.iter_mut().for_each(rename);
     table.uniques.iter_mut().flat_map(|unique| &mut unique.columns).for_each(rename);
     for check in table.checks.iter_mut().filter(|check| names(&check.text, column)) {
         check.text = replace_word(&check.text, column, to);

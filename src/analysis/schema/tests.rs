@@ -1,12 +1,15 @@
 //! The schema that small migrations leave.
 
 use super::*;
+use crate::ir::sql::StatementKind;
+use crate::link::sql_files::{Dialect, SqlFiles};
+use crate::source::Language;
 
 fn schemas(files: &[(&str, &str)]) -> Schemas {
     let texts =
         files.iter().map(|(path, text)| ((*path).to_owned(), Language::Sql, (*text).to_owned()));
     let tree = Tree::from_texts(texts.collect());
-    Schemas::new(&tree, Some(Dialect::Postgres), std::iter::empty())
+    Schemas::new(SqlFiles::read(&tree, Some(Dialect::Postgres)), &tree, std::iter::empty())
 }
 
 fn name(name: &str) -> TableName {
@@ -39,12 +42,7 @@ fn history_is_folded_in_order() {
     assert_eq!(dock.checks[0].text, "bikes_available >= 0");
     assert!(dock.checks[0].valid);
     assert!(dock.column("fence").is_some_and(|column| column.not_null && column.default));
-    assert_eq!(dock.added, ["fence"]);
-    assert!(
-        dock.uniques[0].partial
-            && dock.identifies(&["id"])
-            && !dock.identifies(&["bikes_available"])
-    );
+    assert!(dock.uniques[0].partial && dock.keys().eq([["id".to_owned()].as_slice()]));
     assert!(all.table(&name("gone"), "src/a.rs").is_none());
 }
 
@@ -67,7 +65,7 @@ fn constraints_in_do_blocks_count_and_sqlite_rebuilds_tables() {
         "m/1_a.sql",
         "CREATE TABLE public.a (id int); DO $$ BEGIN ALTER TABLE a ADD CONSTRAINT c UNIQUE (id); END $$;",
     )]);
-    assert!(first.table(&name("a"), "x.rs").unwrap().identifies(&["id"]));
+    assert!(first.table(&name("a"), "x.rs").unwrap().keys().eq([["id".to_owned()].as_slice()]));
 }
 
 #[test]
@@ -110,10 +108,12 @@ fn checked_queries_are_read_and_counted() {
     ];
     let texts = texts.into_iter().map(|(path, text)| (path.to_owned(), Language::Other, text));
     let tree = Tree::from_texts(texts.collect());
-    let all = Schemas::new(&tree, None, std::iter::empty());
+    let all = Schemas::new(SqlFiles::read(&tree, None), &tree, std::iter::empty());
     assert_eq!(all.coverage(), (2, 1));
     let file = tree.at(".sqlx/query-1.json").unwrap();
-    let [update] = all.statements(file.id) else { panic!("one statement") };
+    let [update] = all.files[&file.id].parsed.statements.as_slice() else {
+        panic!("one statement")
+    };
     assert_eq!(file.slice(update.span), "UPDATE a\\nSET n = 1 WHERE id = $1");
     let problems = all.files.values().map(|file| file.parsed.problems.len());
     assert_eq!(problems.collect::<Vec<_>>(), [0, 1, 1]);

@@ -51,7 +51,7 @@ impl Analysis<'_> {
     fn annotated_write(&self, statement: &Statement, path: &str) -> Option<GuardedWrite> {
         statement.parts().iter().find_map(|part| {
             let (verb, name) = written(part)?;
-            let guard = row_guard(part, self.schemas.table(name, path), &self.words)?;
+            let guard = row_guard(part, self.schemas.table(name, path), self.words)?;
             (guard.guard.weight() == Weight::Full)
                 .then(|| GuardedWrite::new(verb, &guard, Confidence::High))
         })

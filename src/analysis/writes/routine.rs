@@ -71,7 +71,7 @@ impl Analysis<'_> {
             if verb == "INSERT" || owned() {
                 return None;
             }
-            let guard = row_guard(part, self.schemas.table(table, path), &self.words)?;
+            let guard = row_guard(part, self.schemas.table(table, path), self.words)?;
             (guard.guard.weight() == Weight::Full)
                 .then(|| GuardedWrite::new(verb, &guard, Confidence::Medium))
         })

@@ -10,9 +10,6 @@ use crate::ir::sql::{
 };
 use crate::ir::value::ValueKind;
 
-/// First words of names for what was there before.
-const BEFORE: [&str; 7] = ["previous", "prior", "old", "before", "original", "former", "saved"];
-
 impl Analysis<'_> {
     /// Whether the writer learns in another way that it has lost, or does not mind.
     pub(super) fn told_otherwise(
@@ -49,7 +46,7 @@ impl Analysis<'_> {
             _ => own.body.value(source).and_then(|value| value.name.as_deref()),
         };
         name.is_some_and(|name| {
-            split(name).first().is_some_and(|word| BEFORE.contains(&word.as_str()))
+            split(name).first().is_some_and(|word| self.words.is(WordList::Before, word))
         })
     }
 
