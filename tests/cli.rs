@@ -151,11 +151,16 @@ fn settings_come_from_the_nearest_file_and_the_command_line_wins() {
 
 #[test]
 fn allow_comments_silence_and_are_counted() {
-    let mut allowed = b"// leaselint: allow-file(unused-allow) -- shown\n".to_vec();
-    allowed.extend(b"fn main() {}\n");
-    let found = folder(&[("a.rs", &allowed)]);
+    let run = leaselint(releases(true).path(), &["check", "--format", "json"]);
+    let json: Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(json["summary"]["allowed"], 1);
+    let lines: Vec<_> =
+        json["findings"].as_array().unwrap().iter().map(|f| f["line"].as_u64()).collect();
+    assert_eq!(lines, [Some(9)], "the release that no comment allows");
+    assert!(leaselint(releases(true).path(), &["check"]).out.contains("1 allowed"));
     // An allow of a rule that finds nothing is itself unused.
-    assert_eq!(leaselint(found.path(), &["check"]).code, 1);
+    let unused = b"// leaselint: allow-file(unused-allow) -- shown\nfn main() {}\n";
+    assert_eq!(leaselint(folder(&[("a.rs", unused)]).path(), &["check"]).code, 1);
 }
 
 #[test]
@@ -172,7 +177,7 @@ fn bad_files_are_told_and_the_rest_is_linted() {
     let deep = [b"fn f() { ".as_slice(), &b"(".repeat(100_000), &b")".repeat(100_000), b" }"];
     let found = folder(&[
         ("deep.rs", &deep.concat()),
-        ("deep.lua", &[b"return ".as_slice(), &b"(".repeat(100_000)].concat()),
+        ("deep.lua", &[b"return redis.call('GET', ".as_slice(), &b"(".repeat(100_000)].concat()),
         ("deep.sql", &[b"SELECT ".as_slice(), &b"(".repeat(100_000)].concat()),
         ("bytes.rs", b"\xff\xfe\x00\x01"),
         ("lossy.lua", b"return '\xc3\x28'\n"),
@@ -186,8 +191,18 @@ fn bad_files_are_told_and_the_rest_is_linted() {
     assert!(rules.contains(&&Value::from("unused-allow")), "{rules:?}");
     let skipped: Vec<_> =
         json["skipped"].as_array().unwrap().iter().map(|skip| &skip["path"]).collect();
-    assert!(skipped.contains(&&Value::from("bytes.rs")), "{skipped:?}");
-    assert!(skipped.contains(&&Value::from("lossy.lua")), "{skipped:?}");
+    for path in ["bytes.rs", "lossy.lua"] {
+        assert!(skipped.contains(&&Value::from(path)), "{path}: {skipped:?}");
+    }
+    let told = |path: &str| {
+        let all = json["findings"].as_array().unwrap().iter();
+        all.filter(|finding| finding["path"] == path)
+            .any(|finding| finding["rule"] == "syntax-error" || finding["rule"] == "analysis-limit")
+            || skipped.contains(&&Value::from(path))
+    };
+    for path in ["deep.rs", "deep.lua", "deep.sql", "broken.rs"] {
+        assert!(told(path), "{path}: {}", run.out);
+    }
 }
 
 /// Two releases in one function that are named alike, one of them perhaps allowed.
@@ -238,10 +253,22 @@ fn colours_are_there_when_asked_for_and_only_then() {
 }
 
 #[test]
-fn the_same_input_gives_the_same_bytes() {
-    let shop = crate::package().join("fixtures");
-    let first = leaselint(&shop, &["check", "--format", "json"]).out;
-    assert_eq!(first, leaselint(&shop, &["check", "--format", "json"]).out);
+fn the_same_input_gives_the_same_bytes_on_any_number_of_threads() {
+    let fixtures = crate::package().join("fixtures");
+    let on = |threads: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_leaselint"))
+            .args(["check", "--format", "json", "--min-confidence", "low"])
+            .current_dir(&fixtures)
+            .env("RAYON_NUM_THREADS", threads)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        output.stdout
+    };
+    let one = on("1");
+    let json: Value = serde_json::from_slice(&one).unwrap();
+    assert!(json["findings"].as_array().unwrap().len() > 100, "the fixtures are linted");
+    assert!(one == on("8"), "one thread and eight give different bytes");
 }
 
 #[test]

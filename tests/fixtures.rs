@@ -51,6 +51,18 @@ pub fn read(case: &Path) -> (Tree, Settings) {
     (tree, settings.unwrap_or_default())
 }
 
+/// A case that is called wrong has a mark of its rule, one that is called right has none.
+fn name_and_marks(rule: &str, case: &Path, tree: &Tree) -> Option<String> {
+    let stem = case.file_stem().unwrap().to_string_lossy();
+    let mut marks = tree.files().iter().flat_map(|file| marks::read(&file.path, &file.text));
+    let marked = marks.any(|mark| mark.rule == rule);
+    match (stem.ends_with("-wrong"), stem.ends_with("-right")) {
+        (true, _) if !marked => Some(format!("{stem}: called wrong, and no mark of {rule}")),
+        (_, true) if marked => Some(format!("{stem}: called right, and a mark of {rule}")),
+        _ => None,
+    }
+}
+
 #[test]
 fn every_fixture_says_what_its_marks_say() {
     crate::on_large_stack(|| {
@@ -61,6 +73,7 @@ fn every_fixture_says_what_its_marks_say() {
             for case in cases {
                 let place = case.strip_prefix(package()).unwrap().display().to_string();
                 let (tree, settings) = read(&case);
+                faults.extend(name_and_marks(&name, &case, &tree));
                 let differences = marks::differences(tree, settings);
                 faults.extend(differences.into_iter().map(|fault| format!("{place}: {fault}")));
             }

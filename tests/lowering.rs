@@ -63,10 +63,12 @@ fn check(folder: &str, language: Language) {
     let folder = fixtures().join(folder);
     let tree = tree(&folder);
     let mut wrong = Vec::new();
-    for file in tree.files().iter().filter(|file| file.language == language) {
+    let files: Vec<_> = tree.files().iter().filter(|file| file.language == language).collect();
+    assert!(!files.is_empty(), "no program in {}", folder.display());
+    for file in files {
         let expected = folder.join(&file.path).with_extension("ir");
         let actual = rendered(file, &tree);
-        if std::env::var_os("UPDATE").is_some() {
+        if crate::updating() {
             std::fs::write(&expected, &actual).expect("can write");
             continue;
         }
