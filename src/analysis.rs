@@ -108,7 +108,7 @@ impl<'p> Analysis<'p> {
     #[must_use]
     pub fn place(&self, site: Site) -> Option<crate::source::Span> {
         let body = &self.program.body(site.body)?.body;
-        let behind = callgraph::call_behind(body, site.op);
+        let behind = body.call_behind(site.op);
         match body.call(behind) {
             Some(call) => Some(call.name_span),
             None => Some(body.op(site.op)?.span),

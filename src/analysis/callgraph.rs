@@ -173,15 +173,9 @@ fn reaches(body: &Body, value: ValueId, wanted: ValueId, depth: u32) -> bool {
     }
 }
 
-/// [`call_behind`] of the whole program.
+/// [`Body::call_behind`] of the whole program.
 #[must_use]
 pub fn call_site(program: &Program, site: Site) -> Site {
-    let op = program.body(site.body).map_or(site.op, |own| call_behind(&own.body, site.op));
+    let op = program.body(site.body).map_or(site.op, |own| own.body.call_behind(site.op));
     Site { op, ..site }
-}
-
-/// [`Body::call_behind`], as a function.
-#[must_use]
-pub fn call_behind(body: &Body, op: OpId) -> OpId {
-    body.call_behind(op)
 }

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::callgraph::{CallGraph, call_behind};
+use super::callgraph::CallGraph;
 use super::guard::{Answer, Seen, answers_owner};
 use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand, Site};
 use crate::ir::index::TypeRef;
@@ -143,7 +143,7 @@ fn says_yes_or_no(program: &Program, body: BodyId) -> bool {
 /// A helper's answer as one call sees it.
 fn answer_at(program: &Program, helper: BodyId, key: &Key, site: Site) -> Option<Answer> {
     let body = &program.body(site.body)?.body;
-    let op = call_behind(body, site.op);
+    let op = body.call_behind(site.op);
     body.call(op)?;
     let at = Site { body: site.body, op };
     Some(Answer { op, key: program.into_caller(&key.template, helper, at) })
@@ -153,7 +153,7 @@ fn answer_at(program: &Program, helper: BodyId, key: &Key, site: Site) -> Option
 fn seen_from(program: &Program, callee: BodyId, effect: &Effect, site: Site) -> Option<Effect> {
     let EffectKind::Redis(command) = &effect.kind else { return None };
     let body = &program.body(site.body)?.body;
-    let call_op = call_behind(body, site.op);
+    let call_op = body.call_behind(site.op);
     let call = body.call(call_op)?;
     let at = Site { body: site.body, op: call_op };
     let keys = command.keys.iter().map(|key| Key {

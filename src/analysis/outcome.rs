@@ -118,17 +118,7 @@ impl<'p> Assumption<'p> {
     /// All blocks reached from a block under the assumption, that block first.
     #[must_use]
     pub fn reachable(&self, body: &Body, from: BlockId) -> BTreeSet<BlockId> {
-        let mut seen = BTreeSet::from([from]);
-        let mut waiting = vec![from];
-        while let Some(block) = waiting.pop() {
-            let Some(block) = body.block(block) else { continue };
-            for next in self.successors(&block.end) {
-                if seen.insert(next) {
-                    waiting.push(next);
-                }
-            }
-        }
-        seen
+        body.reachable([from], |block| self.successors(&block.end))
     }
 
     /// What a value of the body is.

@@ -8,14 +8,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::callgraph::{CallGraph, call_behind};
+use super::callgraph::CallGraph;
 use super::identity::KeyIdentity;
 use super::lease::{KeyKind, KeyUse, Leases, UseId};
 use super::outcome::{Abstract, Assumption};
 use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator};
 use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::value::{ValueId, ValueKind};
-use crate::link::evaluate::workspace_type;
+use crate::link::evaluate::{is_failure, workspace_type};
 use crate::link::{Program, TypeId};
 
 /// An acquire as one body sees it: the command itself, or a call that leads to it.
@@ -121,11 +121,11 @@ impl Finder<'_> {
 
     fn region(&self, point: &AcquirePoint) -> Option<Region> {
         let body = &self.program.body(point.site.body)?.body;
-        let (start_block, start_index) = position(body, point.site.op)?;
+        let (start_block, start_index) = body.position(point.site.op)?;
         let assumption = Assumption::new(
             self.program,
             point.site.body,
-            call_behind(body, point.site.op),
+            body.call_behind(point.site.op),
             point.won.clone(),
         );
         let mut region = Region {
@@ -236,7 +236,7 @@ impl Finder<'_> {
         if point.chain.is_empty() && !self.leases.gives_handle(point.acquire) {
             return handles;
         }
-        let op = call_behind(body, point.site.op);
+        let op = body.call_behind(point.site.op);
         for (index, _) in body.values.iter().enumerate() {
             let value = ValueId(u32::try_from(index).unwrap_or(u32::MAX));
             let (_, source) = self.program.source_of(point.site.body, value);
@@ -322,8 +322,8 @@ impl Finder<'_> {
     /// What the acquire's function returns when the acquire gave `result`.
     fn returned(&self, point: &AcquirePoint, result: &Abstract) -> Option<Abstract> {
         let body = &self.program.body(point.site.body)?.body;
-        let (block, _) = position(body, point.site.op)?;
-        let op = call_behind(body, point.site.op);
+        let (block, _) = body.position(point.site.op)?;
+        let op = body.call_behind(point.site.op);
         let assumption = Assumption::new(self.program, point.site.body, op, result.clone());
         Some(assumption.returned(block).unwrap_or(Abstract::Unknown))
     }
@@ -353,18 +353,6 @@ enum Passing {
     Held,
     Released,
     Escaped,
-}
-
-fn is_failure(body: &Body, value: ValueId) -> bool {
-    crate::link::evaluate::is_failure(body, value)
-}
-
-/// The block and position of an operation.
-fn position(body: &Body, op: OpId) -> Option<(BlockId, usize)> {
-    body.blocks.iter().enumerate().find_map(|(index, block)| {
-        let at = block.ops.iter().position(|other| *other == op)?;
-        Some((BlockId(u32::try_from(index).ok()?), at))
-    })
 }
 
 fn is_drop(call: &Call) -> bool {

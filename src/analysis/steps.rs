@@ -54,7 +54,7 @@ impl Analysis<'_> {
     #[must_use]
     pub fn call_name(&self, site: Site) -> Option<String> {
         let body = &self.program.body(site.body)?.body;
-        let behind = super::callgraph::call_behind(body, site.op);
+        let behind = body.call_behind(site.op);
         body.call(behind)?.callee.name().map(str::to_owned)
     }
 

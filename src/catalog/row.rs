@@ -45,6 +45,8 @@ pub struct Api {
     pub lease_default: Option<String>,
     /// `none`, `auto`, `auto_if_no_lease`, `optional_auto`, `manual`.
     pub renewal: Option<String>,
+    /// What the limit of time that it sets is a limit of.
+    pub bounds: Option<Bounds>,
     /// `no`, `bounded`, `forever`.
     pub blocking: Option<String>,
     /// Whether release and renewal compare the owner.
@@ -190,6 +192,16 @@ pub enum TimeUnit {
     /// Weeks.
     #[serde(rename = "w")]
     Weeks,
+}
+
+/// What the limit of time that a modifier sets is a limit of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bounds {
+    /// A whole external call.
+    Call,
+    /// A part of one, or one try: the whole may take longer.
+    Part,
 }
 
 /// Where the count of rows comes back.

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::CatalogError;
 use super::receiver::Receiver;
-use super::row::{Api, ApiEffect, ApiScript, Place, RowCount, TimeUnit, Wire};
+use super::row::{Api, ApiEffect, ApiScript, Bounds, Place, RowCount, TimeUnit, Wire};
 
 /// A library.
 #[derive(Clone, Debug, Deserialize)]
@@ -104,6 +104,7 @@ struct WrittenApi {
     script: Option<ApiScript>,
     yields: Option<String>,
     target: Option<String>,
+    bounds: Option<Bounds>,
     lease_unit: Option<TimeUnit>,
     lease_default: Option<String>,
     renewal: Option<String>,
@@ -240,6 +241,7 @@ impl WrittenApi {
             lease_unit: self.lease_unit,
             lease_default: self.lease_default,
             renewal: self.renewal,
+            bounds: self.bounds,
             blocking: self.blocking,
             release_checks_owner: self.release_checks_owner,
             rowcount: self.rowcount.as_deref().map(RowCount::parse).transpose()?,

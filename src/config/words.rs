@@ -44,6 +44,8 @@ pub enum WordList {
     Payment,
     /// Keys that make a repeated request harmless.
     Idempotency,
+    /// Names that tell one request from others, in headers and fields of it.
+    Request,
     /// Tables of messages to be sent.
     Outbox,
     /// Values for one use.
@@ -294,7 +296,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 37);
+        assert_eq!(words.lists.len(), 38);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

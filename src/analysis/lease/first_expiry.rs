@@ -2,7 +2,6 @@
 //! nothing of whether the key is a lease.
 
 use super::{Action, KeyUse, Leases};
-use crate::analysis::callgraph::call_behind;
 use crate::analysis::expiry::{all_sites, comes_after};
 use crate::analysis::outcome::{Abstract, Assumption};
 use crate::analysis::result_use::{ResultUse, result_use};
@@ -105,7 +104,7 @@ fn only_when_won(program: &Program, early: Site, late: Site, lost: &Abstract) ->
     else {
         return false;
     };
-    let op = call_behind(&own.body, early.op);
+    let op = own.body.call_behind(early.op);
     let assumption = Assumption::new(program, early.body, op, lost.clone());
     from != to
         && comes_after(program, early, late)

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::KeyUse;
-use crate::analysis::callgraph::{CallGraph, call_behind};
+use crate::analysis::callgraph::CallGraph;
 use crate::analysis::expiry::comes_after;
 use crate::analysis::identity::KeyIdentity;
 use crate::ir::body::{Block, BlockId, Body, OpId, Terminator, Test};
@@ -144,7 +144,7 @@ fn tests_acquire(
     };
     let (_, source) = program.source_of(id, value);
     matches!(body.kind(source), ValueKind::Result(op)
-        if acquired.iter().any(|acquired| call_behind(body, *acquired) == *op))
+        if acquired.iter().any(|acquired| body.call_behind(*acquired) == *op))
 }
 
 /// `Some(true)` when the test holds on failure, `Some(false)` when it fails on failure.

@@ -2,27 +2,15 @@
 //! the library's own.
 
 use super::Request;
+use crate::catalog::Bounds;
 use crate::ir::effect::{ExpiryUnit, Timeout};
 use crate::ir::value::{Literal, ValueKind};
 use crate::link::Program;
-use crate::link::effects::chain::{self, Chain};
+use crate::link::effects::chain::{self, Chain, Link};
 use crate::link::effects::context::Context;
 use crate::link::effects::facts;
 use crate::link::effects::follow::{At, sources};
 
-/// Methods of requests and clients that bound a whole call.
-const WHOLE: [&str; 7] = [
-    "timeout",
-    "set_timeout",
-    "timeout_global",
-    "timeout_per_call",
-    "request_timeout",
-    "operation_timeout",
-    "with_attempt_timeout",
-];
-/// Methods that bound a part of a call, or a try of it: the whole may take longer.
-const PART: [&str; 4] =
-    ["read_timeout", "timeout_recv_response", "timeout_recv_body", "operation_attempt_timeout"];
 /// Methods that take over the limits of what they are given.
 const CARRIES: [&str; 3] = ["timeout_config", "new_with_config", "with_config"];
 /// Functions of libraries that make a client, channel or configuration and set no limit themselves.
@@ -70,8 +58,8 @@ pub(super) fn of(request: &Request<'_, '_>) -> Timeout {
     if let Some(around) = context.enclosing_timeout(request.call.result) {
         return limit(program, &context.at(around));
     }
-    let bounds = |name: &str| matches!(name, "timeout" | "set_timeout");
-    let set = request.links().rev().find(|link| link.name(program).is_some_and(bounds));
+    let bounds = |link: &&Link| bounds(program, link) == Some(Bounds::Call);
+    let set = request.links().rev().find(bounds);
     if let Some(at) = set.and_then(|link| link.argument(program, 0)) {
         return limit(program, &at);
     }
@@ -132,11 +120,14 @@ fn set_on_chain(context: &Context<'_>, whole: &Chain, depth: usize) -> Setting {
     for link in whole.links.iter().rev() {
         let Some(name) = link.name(program) else { continue };
         let given = link.argument(program, 0);
-        if WHOLE.contains(&name) {
-            let set = given.map_or(Timeout::Some, |at| limit(program, &at));
-            return Setting::Limit(set);
+        match bounds(program, link) {
+            Some(Bounds::Call) => {
+                let set = given.map_or(Timeout::Some, |at| limit(program, &at));
+                return Setting::Limit(set);
+            }
+            Some(Bounds::Part) => partly = true,
+            None => {}
         }
-        partly |= PART.contains(&name);
         if CARRIES.contains(&name)
             && let Some(at) = given
         {
@@ -147,6 +138,17 @@ fn set_on_chain(context: &Context<'_>, whole: &Chain, depth: usize) -> Setting {
         }
     }
     if partly { Setting::Partly } else { Setting::Nothing }
+}
+
+/// What the limit that a call on a builder sets is a limit of; by the name alone where the builder's
+/// type is not known.
+fn bounds(program: &Program, link: &Link) -> Option<Bounds> {
+    let known = facts::apis(program, link.site);
+    if !known.is_empty() {
+        return known.iter().find_map(|row| row.bounds);
+    }
+    let mut named = program.catalog.rows_named(link.name(program)?);
+    named.find_map(|row| row.bounds)
 }
 
 /// What a library's function that makes an object takes over from what it is given.
