@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Analysis;
-use super::lease::{Action, KeyUse, UseId, first_expiry};
+use super::lease::{Action, KeyUse, UseId, first_expiry, presence};
 use super::outcome::Assumption;
 use crate::ir::body::{Block, BlockId, Body, OpId, Terminator};
 use crate::ir::effect::{BodyId, Condition, Effect, EffectKind, Expiry, RedisCommand, Site};
@@ -129,6 +129,12 @@ impl Analysis<'_> {
     #[must_use]
     pub fn is_unasked(&self, acquire: &KeyUse) -> bool {
         first_expiry::is_unasked(self.program, acquire)
+    }
+
+    /// Whether the key of an acquire is one of many that hold nothing but that they are there.
+    #[must_use]
+    pub fn says_only_that_it_is_there(&self, acquire: &KeyUse) -> bool {
+        presence::is_presence(self.program, &self.leases, acquire)
     }
 
     /// Whether, in one of the bodies that a use is seen from, every way to it leads over one of some

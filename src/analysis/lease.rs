@@ -26,6 +26,7 @@ mod absent;
 mod evidence;
 pub(super) mod first_expiry;
 mod owner;
+pub(crate) mod presence;
 mod rollback;
 
 #[cfg(test)]

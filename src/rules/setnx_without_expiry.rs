@@ -22,15 +22,18 @@ fn check(analysis: &Analysis, out: &mut Findings) {
 }
 
 /// How bad it is: a lease that never ends is an error. A marker may be meant to stay: it counts only
-/// where the reply is looked at, and surely only where a name says what it is for.
+/// where the reply is looked at, and surely only where a name says what it is for or it is one of many
+/// that hold nothing.
 fn judge(analysis: &Analysis, acquire: &KeyUse) -> Option<(Severity, Confidence)> {
     let class = analysis.leases.class(acquire);
     match class.kind {
         KeyKind::Lease => Some((Severity::Error, class.confidence)),
         KeyKind::Marker if analysis.is_unasked(acquire) => None,
         KeyKind::Marker => {
-            let named = class.named || names_repetition(analysis, acquire);
-            let confidence = if named { Confidence::Medium } else { Confidence::Low };
+            let once = class.named
+                || names_repetition(analysis, acquire)
+                || analysis.says_only_that_it_is_there(acquire);
+            let confidence = if once { Confidence::Medium } else { Confidence::Low };
             Some((Severity::Warning, confidence))
         }
         KeyKind::Plain => None,

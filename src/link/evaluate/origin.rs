@@ -90,11 +90,25 @@ impl Evaluator<'_> {
                 if let Some(origin) = program.value_source(site) {
                     return numbered(&origin, |number| inner.number(number));
                 }
+                if let Some(reading) = self.clock_behind(&inner, site) {
+                    return reading;
+                }
             }
             _ => {}
         }
         let way = self.path_of(frame, value);
         way.map_or_else(|| unknown_at(&inner, bare), |way| Origin::Field(way.shown()))
+    }
+
+    /// The clock's reading that a library's method shows in another form: `now.timestamp()`.
+    fn clock_behind(&mut self, frame: &Frame<'_>, site: Site) -> Option<Origin> {
+        let receiver = self.body_of(frame)?.call(site.op)?.receiver?;
+        let targets = self.program.targets(site.body, site.op);
+        let foreign = targets.is_none_or(|targets| targets.bodies.is_empty());
+        let origin = foreign.then(|| self.origin_of(frame, receiver))?;
+        let own = (u64::from(site.body.0) << 32) | u64::from(site.op.0);
+        // The hour and the minute of one reading are two texts.
+        matches!(origin, Origin::Clock(_)).then(|| origin_of_field(&origin, own))
     }
 
     /// How a person would name the value: its source text on one line, or its variable.

@@ -213,3 +213,25 @@ fn what_a_callee_makes_is_told_apart_by_the_call() {
     let origin = outer.holes().next().map(|hole| hole.origin.clone());
     assert_eq!(origin, Some(crate::ir::key::Origin::Field("#0[2]".into())));
 }
+
+/// One reading shown twice in the same place of the code is one text; two showings may differ.
+#[test]
+fn a_clock_shown_in_another_form_is_a_clock() {
+    let text = r#"
+        use chrono::Utc;
+        fn run(names: &Names) {
+            let now = Utc::now();
+            let time = now.timestamp();
+            probe(time);
+            probe(time);
+            probe(now.hour());
+            probe(names.timestamp());
+        }
+    "#;
+    let clocks: Vec<bool> = keys(&program(text))
+        .iter()
+        .map(|key| key.holes().all(|hole| matches!(hole.origin, crate::ir::key::Origin::Clock(_))))
+        .collect();
+    assert_eq!(clocks, [true, true, true, false]);
+    assert_eq!(same(text), [(0, 1)]);
+}
