@@ -10,7 +10,7 @@ use super::lock_words::has_lock_verb;
 use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::key::{KeyPart, KeyTemplate, Origin};
-use crate::ir::value::ValueKind;
+use crate::ir::value::{ValueId, ValueKind};
 use crate::link::{FunctionId, Program};
 
 /// What makes a key that key.
@@ -78,8 +78,11 @@ pub fn identities(program: &Program, body: BodyId, template: &KeyTemplate) -> Ve
         if template.has_literal() || via.len() >= MOST_CALLS_UP {
             continue;
         }
-        for (body, template) in constructed(program, frame, &template) {
-            waiting.push((body, template, via.clone()));
+        for (body, value) in constructed(program, frame, &template) {
+            let set = program.template(body, value);
+            if body != frame || set != template {
+                waiting.push((body, set, via.clone()));
+            }
         }
         for site in sites_above(program, frame, &template) {
             let outer = outer_template(program, frame, &template, site);
@@ -158,12 +161,12 @@ fn type_name(ty: &TypeRef) -> Option<String> {
     }
 }
 
-/// A key that is only a field, as the constructors of its type set it, each in its own frame.
-fn constructed(
+/// The values that the constructors of a type set for a key that is only a field of it.
+pub(super) fn constructed(
     program: &Program,
     body: BodyId,
     template: &KeyTemplate,
-) -> Vec<(BodyId, KeyTemplate)> {
+) -> Vec<(BodyId, ValueId)> {
     let [KeyPart::Hole(hole)] = template.parts.as_slice() else { return Vec::new() };
     let Origin::Field(path) = &hole.origin else { return Vec::new() };
     let Some((owner, field)) = owner_type(program, body, path) else { return Vec::new() };
@@ -179,9 +182,9 @@ fn constructed(
         let own = program.body(*maker)?;
         let ValueKind::Aggregate { fields, .. } = own.body.kind(*value) else { return None };
         let (_, value) = fields.iter().find(|(name, _)| *name == field)?;
-        Some((*maker, program.template(*maker, *value)))
+        Some((*maker, *value))
     });
-    set.filter(|(maker, set)| *maker != body || set != template).collect()
+    set.collect()
 }
 
 /// The calls one level up that give a template's parameters or script keys a value.

@@ -177,15 +177,17 @@ impl Analysis<'_> {
         all
     }
 
-    /// What else a key without text of its own is: one of several texts (the arms of a `match`), a
-    /// parameter as callers build it.
+    /// What else a key is: one of several texts (the arms of a `match`), a parameter as callers build
+    /// it.
     fn other_texts(&self, body: BodyId, effect: usize, key: &Key) -> Vec<(BodyId, KeyTemplate)> {
-        if key.template.has_literal() {
-            return Vec::new();
-        }
         let several = key.value.into_iter().flat_map(|value| self.program.templates(body, value));
-        let mut all: Vec<(BodyId, KeyTemplate)> =
-            several.filter(KeyTemplate::has_literal).map(|template| (body, template)).collect();
+        let mut all: Vec<(BodyId, KeyTemplate)> = several
+            .filter(|it| it.has_literal() && *it != key.template)
+            .map(|template| (body, template))
+            .collect();
+        if key.template.has_literal() {
+            return all;
+        }
         let seen = |one: &&Identified| !one.via.is_empty() && one.template.has_literal();
         let outer = |one: &Identified| (one.frame, one.template.clone());
         let known = self

@@ -39,7 +39,10 @@ pub enum Guard {
     /// The row's key is looked up by something else, which may not be known.
     Lookup,
     /// There is enough left.
-    Quantity,
+    Quantity {
+        /// Whether it is money, stock or a quota, and no mere count.
+        scarce: bool,
+    },
     /// The row is in a state from which this step is allowed.
     Status {
         /// Whether money, stock or leases are at stake.
@@ -83,13 +86,14 @@ impl Guard {
             | Self::Fence
             | Self::Owner
             | Self::Secret
-            | Self::Quantity
+            | Self::Quantity { scarce: true }
             | Self::Expiry
             | Self::OldValue
             | Self::Status { money_or_lease_table: true } => Weight::Full,
-            Self::Status { money_or_lease_table: false } | Self::Lookup | Self::InsertOnce => {
-                Weight::Doubtful
-            }
+            Self::Status { money_or_lease_table: false }
+            | Self::Quantity { scarce: false }
+            | Self::Lookup
+            | Self::InsertOnce => Weight::Doubtful,
             _ => Weight::None,
         }
     }
@@ -102,7 +106,7 @@ impl Guard {
             Self::Fence => "fencing check",
             Self::Owner => "owner check",
             Self::Secret => "single-use check",
-            Self::Quantity => "quantity check",
+            Self::Quantity { .. } => "quantity check",
             Self::Status { .. } => "state check",
             Self::Expiry => "expiry check",
             Self::OldValue => "comparison with the old value",
@@ -241,7 +245,7 @@ fn guard_of(
         Role::Owner if write.releases() => Guard::OwnRelease,
         Role::Owner if identity.beside(condition.column) => Guard::Owner,
         Role::Spent => Guard::Secret,
-        Role::Quantity if singled => Guard::Quantity,
+        Role::Quantity if singled => Guard::Quantity { scarce: write.is_scarce(condition.column) },
         Role::OldValue if identity.row => Guard::OldValue,
         Role::TakenOver => Guard::Expiry,
         Role::Alive if identity.row && !write.delete && !write.undoes() => Guard::Expiry,
@@ -262,7 +266,7 @@ fn rank(guard: Guard) -> u8 {
         Guard::Version => 1,
         Guard::Owner => 2,
         Guard::Secret => 3,
-        Guard::Quantity => 4,
+        Guard::Quantity { .. } => 4,
         Guard::OwnRelease => 5,
         Guard::OldValue => 6,
         Guard::Expiry => 7,

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::Analysis;
-use super::identity::outer_template;
+use super::identity::{constructed, outer_template};
 use super::labels::last_name;
 use super::script_keys::UndeclaredUse;
 use crate::ir::effect::{BodyId, Cluster, Effect, EffectKind, Key, Site, Store};
 use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
+use crate::ir::value::ValueId;
 use crate::link::Program;
 use crate::source::Span;
 
@@ -137,17 +138,54 @@ impl<'p> Analysis<'p> {
     }
 
     fn conflict(&self, unit: Unit, keys: &[(&'p Effect, &'p Key)]) -> Option<Conflict<'p>> {
-        let (left, right, effect) = differing(keys)?;
+        let (left, right, effect) = self.differing(keys)?;
         Some(Conflict {
             effect,
             unit,
-            left: (left.template.clone(), left.span),
-            right: (right.template.clone(), right.span),
-            slots: slots(&left.template, &right.template),
-            may_hold_tag: starts_with_hole(&left.template) || starts_with_hole(&right.template),
+            slots: slots(&left.0, &right.0),
+            may_hold_tag: starts_with_hole(&left.0) || starts_with_hole(&right.0),
+            left,
+            right,
             cluster: self.cluster_use(effect),
             undeclared: false,
         })
+    }
+
+    /// The first two keys of a unit that must differ in slot, and the effect of the second.
+    fn differing(
+        &self,
+        keys: &[(&'p Effect, &'p Key)],
+    ) -> Option<((KeyTemplate, Span), (KeyTemplate, Span), &'p Effect)> {
+        let all: Vec<Forms> = keys.iter().map(|(effect, key)| self.forms(effect, key)).collect();
+        for (index, ((effect, key), forms)) in keys.iter().zip(&all).enumerate() {
+            if key.many && elements_differ(&key.template) {
+                let element = (key.template.clone(), key.span);
+                return Some((element.clone(), element, effect));
+            }
+            for ((other_effect, other), other_forms) in keys.iter().zip(&all).skip(index + 1) {
+                if let Some((left, right)) = forms.differing(other_forms) {
+                    return Some(((left, key.span), (right, other.span), other_effect));
+                }
+            }
+        }
+        None
+    }
+
+    /// All that a key can look like, as far as its own function and the constructors of the type
+    /// whose field it is say.
+    fn forms(&self, effect: &Effect, key: &Key) -> Forms {
+        let (program, body) = (self.program, effect.site.body);
+        let made = constructed(program, body, &key.template);
+        if !made.is_empty() {
+            let apart = |(maker, value): (BodyId, ValueId)| {
+                let all = program.templates(maker, value);
+                all.into_iter().map(move |it| program.detached_template(&it, maker))
+            };
+            return Forms { all: made.into_iter().flat_map(apart).collect(), of_frame: false };
+        }
+        let several = key.value.filter(|_| !key.many).map(|value| program.templates(body, value));
+        let all = several.filter(|all| all.len() > 1).unwrap_or_else(|| vec![key.template.clone()]);
+        Forms { all, of_frame: true }
     }
 
     /// Whether an effect's server is a cluster.
@@ -181,19 +219,41 @@ pub fn uses_hash_tags(program: &Program) -> bool {
     })
 }
 
-/// The first two keys of a unit that must differ in slot, and the effect of the second.
-fn differing<'p>(keys: &[(&'p Effect, &'p Key)]) -> Option<(&'p Key, &'p Key, &'p Effect)> {
-    for (index, (effect, key)) in keys.iter().enumerate() {
-        if key.many && elements_differ(&key.template) {
-            return Some((key, key, effect));
-        }
-        for (other_effect, other) in keys.iter().skip(index + 1) {
-            if must_differ(&key.template, &other.template) {
-                return Some((key, other, other_effect));
-            }
-        }
+/// What a key can look like.
+struct Forms {
+    all: Vec<KeyTemplate>,
+    /// Whether all are seen from the function of the use: then equal holes hold equal text.
+    of_frame: bool,
+}
+
+impl Forms {
+    /// A form of this key and one of another that differ in slot and can meet in one run.
+    fn differing(&self, other: &Self) -> Option<(KeyTemplate, KeyTemplate)> {
+        let one_frame = self.of_frame && other.of_frame;
+        let differ = |(left, right): &(&KeyTemplate, &KeyTemplate)| match one_frame {
+            true => must_differ(left, right),
+            false => left.slot_relation(right) == SlotRelation::MustDiffer,
+        };
+        let meeting: Vec<_> = self.meeting(other).filter(differ).collect();
+        // A start that is known can hold no tag that is not seen.
+        let plain = |(left, right): &&(&KeyTemplate, &KeyTemplate)| {
+            !starts_with_hole(left) && !starts_with_hole(right)
+        };
+        let (left, right) = meeting.iter().find(plain).or(meeting.first())?;
+        Some(((*left).clone(), (*right).clone()))
     }
-    None
+
+    /// The pairs of forms that can meet. Keys with the same number of forms owe them to one decision
+    /// (a namespace that is there or not), or else any may meet any, those of one place included.
+    fn meeting<'f>(
+        &'f self,
+        other: &'f Self,
+    ) -> Box<dyn Iterator<Item = (&'f KeyTemplate, &'f KeyTemplate)> + 'f> {
+        if self.all.len() == other.all.len() {
+            return Box::new(self.all.iter().zip(&other.all));
+        }
+        Box::new(self.all.iter().flat_map(|left| other.all.iter().map(move |right| (left, right))))
+    }
 }
 
 /// Whether two keys of one run can't share a slot.

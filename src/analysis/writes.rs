@@ -1,11 +1,13 @@
 //! Guarded database writes whose row count nobody looks at.
 
+use std::collections::BTreeSet;
+
 use super::Analysis;
 use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
-use crate::ir::effect::{Effect, Site, SqlCall, ZeroRows};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Site, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
@@ -215,8 +217,9 @@ impl Analysis<'_> {
             call.parameters.iter().map(|value| program.source_of(own.id, *value).1).collect();
         own.body.calls().any(|(_, op, later)| {
             let site = Site { body: own.id, op };
-            let runs = !self.graph.runs_at(site).is_empty()
-                || program.targets(own.id, op).is_some_and(|it| !it.bodies.is_empty());
+            let mut run: BTreeSet<BodyId> = self.graph.runs_at(site).iter().copied().collect();
+            run.extend(program.targets(own.id, op).into_iter().flat_map(|it| &it.bodies));
+            let acts = run.iter().any(|body| !self.only_reads(*body));
             let given = later.arguments.iter().any(|argument| {
                 let (_, source) = program.source_of(own.id, argument.value);
                 let named = matches!(
@@ -225,9 +228,39 @@ impl Analysis<'_> {
                 );
                 named && marker.contains(&source)
             });
-            runs && given && super::expiry::comes_after(program, effect.site, site)
+            acts && given && super::expiry::comes_after(program, effect.site, site)
         })
     }
+}
+
+impl Analysis<'_> {
+    /// Whether all that a body is seen to do, and what it runs, is to read tables.
+    fn only_reads(&self, body: BodyId) -> bool {
+        let mut seen = BTreeSet::from([body]);
+        let mut waiting = vec![body];
+        let mut reads = false;
+        while let Some(body) = waiting.pop() {
+            for effect in self.program.effects(body) {
+                match &effect.kind {
+                    EffectKind::Log { .. } => {}
+                    EffectKind::Sql(call) if call.statements.iter().all(|it| is_read(it)) => {
+                        reads |= !call.statements.is_empty();
+                    }
+                    _ => return false,
+                }
+            }
+            let Some(own) = self.program.body(body) else { continue };
+            for (_, op, _) in own.body.operations() {
+                let run = self.graph.runs_at(Site { body, op });
+                waiting.extend(run.iter().copied().filter(|body| seen.insert(*body)));
+            }
+        }
+        reads
+    }
+}
+
+fn is_read(statement: &Statement) -> bool {
+    matches!(statement.kind, StatementKind::Select(_))
 }
 
 /// Whether an INSERT has one or two columns and nothing to be updated: a marker.

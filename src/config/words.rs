@@ -22,6 +22,8 @@ pub enum WordList {
     Stock,
     /// Money and what stands for it.
     Money,
+    /// How much is allowed, and how much of it is used.
+    Quota,
     /// Fencing numbers.
     Fence,
     /// Row versions.
@@ -296,7 +298,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 38);
+        assert_eq!(words.lists.len(), 39);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

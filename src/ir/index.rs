@@ -380,6 +380,9 @@ pub struct TableDeclaration {
     pub columns: Vec<(String, String, String)>,
     /// Primary key columns (database names).
     pub primary_key: Vec<String>,
+    /// What the declaration makes in the module it stands in, beside what is written there, as things
+    /// of the library: `sea_orm::refund::Entity`.
+    pub makes: Vec<Path>,
     /// Where.
     pub span: Span,
 }

@@ -96,6 +96,20 @@ pub enum SlotRelation {
     MustDiffer,
 }
 
+impl KeyPart {
+    /// Whether two parts make the same text in one run of the function they are seen from.
+    #[must_use]
+    pub fn same_text(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Text(left), Self::Text(right)) => left == right,
+            (Self::Hole(left), Self::Hole(right)) => {
+                left.origin == right.origin && left.steps == right.steps
+            }
+            _ => false,
+        }
+    }
+}
+
 impl KeyTemplate {
     /// A template of one literal.
     #[must_use]
@@ -227,17 +241,7 @@ impl KeyTemplate {
 
 /// Whether two runs of parts make the same text in one run of the function.
 fn same_parts(left: &[KeyPart], right: &[KeyPart]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_part(l, r))
-}
-
-fn same_part(left: &KeyPart, right: &KeyPart) -> bool {
-    match (left, right) {
-        (KeyPart::Text(left), KeyPart::Text(right)) => left == right,
-        (KeyPart::Hole(left), KeyPart::Hole(right)) => {
-            left.origin == right.origin && left.steps == right.steps
-        }
-        _ => false,
-    }
+    left.len() == right.len() && left.iter().zip(right).all(|(l, r)| l.same_text(r))
 }
 
 /// Whether the two texts are certainly different: after equal parts are cut from both ends, what
@@ -245,13 +249,13 @@ fn same_part(left: &KeyPart, right: &KeyPart) -> bool {
 fn certainly_differ(left: &[KeyPart], right: &[KeyPart]) -> bool {
     let (mut left, mut right) = (left, right);
     while let ([l, left_rest @ ..], [r, right_rest @ ..]) = (left, right) {
-        if !same_part(l, r) {
+        if !l.same_text(r) {
             break;
         }
         (left, right) = (left_rest, right_rest);
     }
     while let ([left_rest @ .., l], [right_rest @ .., r]) = (left, right) {
-        if !same_part(l, r) {
+        if !l.same_text(r) {
             break;
         }
         (left, right) = (left_rest, right_rest);

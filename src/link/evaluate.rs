@@ -16,7 +16,9 @@ use crate::ir::value::{Adapter, Conversion, Literal, TemplatePart, Text, ValueId
 use crate::link::Program;
 use crate::link::names::Named;
 
+mod alternatives;
 mod calls;
+
 mod fields;
 mod frame;
 mod numbers;

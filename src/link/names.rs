@@ -117,6 +117,8 @@ pub(in crate::link) struct Node {
     pub children: BTreeMap<String, NodeId>,
     /// `use` declarations, globs included, in source order.
     pub imports: Vec<Imported>,
+    /// Names that a derive makes here, which no glob brings, as things of its library.
+    pub derived: BTreeMap<String, Path>,
 }
 
 /// Answers of one node, by path and namespace. An answer depends on nothing else, so who asks

@@ -129,11 +129,18 @@ fn secrets_are_spent_once() {
 #[test]
 fn quantities_and_old_values() {
     all(
-        Guard::Quantity,
+        Guard::Quantity { scarce: true },
         &[
             "UPDATE vouchers SET balance_cents = balance_cents - $1 WHERE id = $2 AND balance_cents >= $1",
             "UPDATE wallet SET points = points - $1 WHERE user_id = $2 AND points - $1 >= 0",
             "UPDATE quota SET used = used + 1 WHERE id = $1 AND used < 10",
+        ],
+    );
+    all(
+        Guard::Quantity { scarce: false },
+        &[
+            "UPDATE runs SET steps_done = steps_done + 1 WHERE id = $1 AND steps_done < step_count",
+            "UPDATE channel SET posts = posts - 1 WHERE id = $1 AND posts > 0",
         ],
     );
     all(

@@ -123,6 +123,13 @@ impl<'a> Write<'a> {
             || self.moves()
     }
 
+    /// Whether what a column counts runs out: goods, money, what is allowed. A count of what was done
+    /// that stops at its end is none.
+    pub fn is_scarce(&self, column: Option<&str>) -> bool {
+        let quota = |name: &str| self.is(WordList::Quota, name);
+        self.at_stake() || quota(&self.name.name) || column.is_some_and(quota)
+    }
+
     /// Whether a state is set that says that a row is taken, or that money or goods moved.
     pub fn moves(&self) -> bool {
         self.sets.iter().filter(|set| self.is(WordList::Status, &set.column)).any(|set| match &set

@@ -1,6 +1,7 @@
 //! The questions that others ask of values: templates, texts, what a caller makes of them, and what
 //! a value really is.
 
+use super::alternatives::common;
 use super::frame::seen_through;
 use super::origin::{number_of, origin_through};
 use super::path::{RECEIVER, Way};
@@ -14,16 +15,25 @@ use crate::link::Program;
 
 impl Program {
     /// The template of a value, in the frame of the enclosing function. Where paths meet with
-    /// different texts, a single hole; see [`Program::templates`].
+    /// different texts, what these share and a hole; see [`Program::templates`].
     #[must_use]
     pub fn template(&self, body: BodyId, value: ValueId) -> KeyTemplate {
-        let mut all = self.templates(body, value);
-        match all.len() {
-            1 => all.remove(0),
-            _ => {
-                let mut evaluator = Evaluator::new(self);
-                KeyTemplate::new([KeyPart::Hole(evaluator.unknown(&Frame::root(body), value))])
-            }
+        self.merged(&Frame::root(body), value, self.templates(body, value))
+    }
+
+    /// One template for all alternatives of a value.
+    fn merged(&self, frame: &Frame<'_>, value: ValueId, mut all: Vec<KeyTemplate>) -> KeyTemplate {
+        if all.len() == 1 {
+            return all.remove(0);
+        }
+        let whole = Evaluator::new(self).unknown(frame, value);
+        // What stands between the shared parts is not the value, wherever that comes from.
+        let origin = Origin::Unknown(number_of(frame, value));
+        let between = Hole { origin, label: "…".to_owned(), ..whole.clone() };
+        let merged = common(&all, between);
+        match merged.has_literal() {
+            true => merged,
+            false => KeyTemplate::new([KeyPart::Hole(whole)]),
         }
     }
 
@@ -59,12 +69,8 @@ impl Program {
         let root = Frame::root(entered.first().map_or(body, |(site, _)| site.body));
         through(self, &root, entered, &|frame| {
             let frame = if frame.body == body { *frame } else { frame.around(body) };
-            let mut evaluator = Evaluator::new(self);
-            let mut all = evaluator.text(&frame, value);
-            match all.len() {
-                1 => into_template(all.remove(0)),
-                _ => KeyTemplate::new([KeyPart::Hole(evaluator.unknown(&frame, value))]),
-            }
+            let all = Evaluator::new(self).text(&frame, value);
+            self.merged(&frame, value, all.into_iter().map(into_template).collect())
         })
     }
 

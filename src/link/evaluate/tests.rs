@@ -235,3 +235,37 @@ fn a_clock_shown_in_another_form_is_a_clock() {
     assert_eq!(clocks, [true, true, true, false]);
     assert_eq!(same(text), [(0, 1)]);
 }
+
+/// What is shared stays, whole words only; what lies between is one hole.
+#[test]
+fn alternatives_keep_what_they_have_in_common() {
+    let text = r#"
+        struct Store { namespace: Option<String> }
+        impl Store {
+            fn lock(&self, id: u64) -> String {
+                match &self.namespace {
+                    Some(ns) => format!("{ns}:order_lock:{id}"),
+                    None => format!("order_lock:{id}"),
+                }
+            }
+            fn kind(&self, hot: bool, id: u64) -> String {
+                if hot { format!("cache:hot:{id}") } else { format!("cache:cold:{id}:x") }
+            }
+            fn word(&self, hot: bool) -> &'static str {
+                if hot { "block" } else { "flock" }
+            }
+            fn overlap(&self, hot: bool) -> &'static str {
+                if hot { "a:a" } else { "a" }
+            }
+            fn run(&self, order: u64, hot: bool) {
+                probe(self.lock(order));
+                probe(self.kind(hot, order));
+                probe(self.word(hot));
+                probe(self.overlap(hot));
+            }
+        }
+    "#;
+    let shown: Vec<String> = keys(&program(text)).iter().map(ToString::to_string).collect();
+    let expected = ["<…>order_lock:<order>", "cache:<…>", "<self.word(hot)>", "a<…>"];
+    assert_eq!(shown, expected);
+}

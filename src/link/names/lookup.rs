@@ -338,13 +338,20 @@ impl<'a> Lookup<'a> {
         (found, resolution)
     }
 
-    /// What a module lacks may come from a library whose glob it re-exports.
+    /// What a module lacks may be made by a derive in it, or come from a library whose glob it
+    /// re-exports.
     fn through_globs(
         &mut self,
         module: NodeId,
         path: &Path,
         position: usize,
     ) -> (Named, Resolution) {
+        let own = self.names.node(module).zip(path.0.get(position));
+        if let Some(made) = own.and_then(|(node, part)| node.derived.get(part)) {
+            let rest = path.0.get(position + 1..).unwrap_or_default();
+            let whole = rest.iter().fold(made.clone(), |made, part| made.join(part.clone()));
+            return (Named::External(whole), Resolution::External);
+        }
         let mut globs = self.names.external_globs(module).to_vec();
         globs.sort_by_key(glob_rank);
         match globs.first() {

@@ -171,6 +171,7 @@ impl<'a> Builder<'a> {
             values: BTreeMap::new(),
             children: BTreeMap::new(),
             imports: Vec::new(),
+            derived: BTreeMap::new(),
         });
         let path = self.paths.get(&file).copied().unwrap_or_default();
         if index.module.0.len() == 1 && is_library_root(path) {
@@ -198,6 +199,7 @@ impl<'a> Builder<'a> {
             values: BTreeMap::new(),
             children: BTreeMap::new(),
             imports: Vec::new(),
+            derived: BTreeMap::new(),
         });
         if let Some(node) = self.names.nodes.get_mut(parent.0 as usize) {
             node.children.insert(name.to_owned(), id);
@@ -274,6 +276,14 @@ impl<'a> Builder<'a> {
         for (position, declared) in numbered(&index.traits) {
             let node = self.descend(file, &declared.scope);
             self.add(node, &declared.name, Named::Trait(TraitId { file, index: position }), true);
+        }
+        for table in &index.tables {
+            let node = self.descend(file, &table.module);
+            if let Some(node) = self.names.nodes.get_mut(node.0 as usize) {
+                let named =
+                    table.makes.iter().filter_map(|it| Some((it.last()?.to_owned(), it.clone())));
+                node.derived.extend(named);
+            }
         }
         for import in &index.imports {
             let node = self.descend(file, &import.scope);

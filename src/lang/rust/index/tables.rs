@@ -42,6 +42,7 @@ impl Walker<'_> {
             module: around.scope.join(name),
             primary_key: primary_key.iter().map(in_database).collect(),
             columns,
+            makes: Vec::new(),
             span,
         });
     }
@@ -120,7 +121,11 @@ impl Walker<'_> {
             columns.push((name, column, written));
         }
         let (module, span): (Path, _) = (around.scope.clone(), ty.span);
-        self.index.tables.push(TableDeclaration { table, module, columns, primary_key, span });
+        let of_library = Path::parse("sea_orm").join(module.last().unwrap_or(&table));
+        let made = ["Entity", "Column", "PrimaryKey", "ActiveModel"];
+        let makes = made.map(|name| of_library.join(name)).to_vec();
+        let declaration = TableDeclaration { table, module, columns, primary_key, makes, span };
+        self.index.tables.push(declaration);
     }
 }
 
