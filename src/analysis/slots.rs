@@ -34,6 +34,9 @@ pub enum ClusterUse {
     Unknown,
 }
 
+/// A key and where it is written.
+pub type Placed = (KeyTemplate, Span);
+
 /// Two keys of one unit that can't share a slot.
 #[derive(Clone, Debug)]
 pub struct Conflict<'p> {
@@ -42,9 +45,9 @@ pub struct Conflict<'p> {
     /// What needs one slot.
     pub unit: Unit,
     /// First key.
-    pub left: (KeyTemplate, Span),
+    pub left: Placed,
     /// Second key.
-    pub right: (KeyTemplate, Span),
+    pub right: Placed,
     /// Slots of both, when both are constant.
     pub slots: Option<(u16, u16)>,
     /// Whether a hole at the start of both keys may hold the tag.
@@ -155,7 +158,7 @@ impl<'p> Analysis<'p> {
     fn differing(
         &self,
         keys: &[(&'p Effect, &'p Key)],
-    ) -> Option<((KeyTemplate, Span), (KeyTemplate, Span), &'p Effect)> {
+    ) -> Option<(Placed, Placed, &'p Effect)> {
         let all: Vec<Forms> = keys.iter().map(|(effect, key)| self.forms(effect, key)).collect();
         for (index, ((effect, key), forms)) in keys.iter().zip(&all).enumerate() {
             if key.many && elements_differ(&key.template) {
