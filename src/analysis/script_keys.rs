@@ -9,7 +9,7 @@ use super::Analysis;
 use crate::ir::body::{Body, OpKind};
 use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand};
 use crate::ir::key::{Hole, KeyTemplate, Origin, SlotRelation};
-use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
+use crate::ir::value::{Literal, Operator, TemplatePart, ValueId, ValueKind};
 use crate::source::Span;
 
 /// What an undeclared key is made of.
@@ -257,9 +257,11 @@ impl Walk<'_> {
                 self.stored_in(value, next);
                 nothing
             }
-            ValueKind::Binary { left, right, .. } => {
+            ValueKind::Binary { operator, left, right } => {
                 next.extend([*left, *right]);
-                nothing
+                // One of two is chosen by `or`; `+` makes a number, which is neither.
+                let chosen = matches!(operator, Operator::And | Operator::Or);
+                Sources { joined: !chosen, ..nothing }
             }
             ValueKind::Result(op) if self.replies(*op) => Sources { replies: true, ..nothing },
             ValueKind::Result(op) => {

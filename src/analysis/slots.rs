@@ -119,9 +119,9 @@ impl<'p> Analysis<'p> {
             let EffectKind::Script(invocation) = &call.kind else { return None };
             let cluster = self.cluster_use(call);
             let declared = invocation.keys.iter().flatten().find(|key| {
-                !starts_with_hole(&key.template) && must_differ(&key.template, &made)
+                !may_bring_tag(&key.template) && must_differ(&key.template, &made)
             })?;
-            let known = cluster != ClusterUse::No && !starts_with_hole(&made);
+            let known = cluster != ClusterUse::No && !may_bring_tag(&made);
             known.then(|| Conflict {
                 effect: one.effect,
                 unit: Unit::Script,
@@ -146,7 +146,7 @@ impl<'p> Analysis<'p> {
             effect,
             unit,
             slots: slots(&left.0, &right.0),
-            may_hold_tag: starts_with_hole(&left.0) || starts_with_hole(&right.0),
+            may_hold_tag: may_bring_tag(&left.0) || may_bring_tag(&right.0),
             left,
             right,
             cluster: self.cluster_use(effect),
@@ -240,7 +240,7 @@ impl Forms {
         let meeting: Vec<_> = self.meeting(other).filter(differ).collect();
         // A start that is known can hold no tag that is not seen.
         let plain = |(left, right): &&(&KeyTemplate, &KeyTemplate)| {
-            !starts_with_hole(left) && !starts_with_hole(right)
+            !may_bring_tag(left) && !may_bring_tag(right)
         };
         let (left, right) = meeting.iter().find(plain).or(meeting.first())?;
         Some(((*left).clone(), (*right).clone()))
@@ -295,7 +295,7 @@ fn elements_differ(template: &KeyTemplate) -> bool {
         })
 }
 
-/// Whether nothing literal stands before the first hole: the hole may bring a tag of its own.
-fn starts_with_hole(template: &KeyTemplate) -> bool {
-    matches!(template.parts.first(), Some(KeyPart::Hole(_)))
+/// Whether the tag may be in a hole at the start. Who writes braces further on means those.
+fn may_bring_tag(template: &KeyTemplate) -> bool {
+    matches!(template.parts.first(), Some(KeyPart::Hole(_))) && template.hash_tag().is_none()
 }
