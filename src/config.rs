@@ -66,6 +66,10 @@ pub struct Settings {
     pub dialect: Option<String>,
     /// Whether test code is linted too.
     pub include_tests: bool,
+    /// Whether the bodies of packages that speak to no store are lowered too. The findings are the
+    /// same; it shows that they are.
+    #[serde(skip)]
+    pub no_prefilter: bool,
     /// Words by list name that are added to `rules/words.toml`.
     pub words: BTreeMap<String, Vec<String>>,
     /// Globs of key templates that are leases although no code shows it.

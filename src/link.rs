@@ -20,6 +20,7 @@ pub mod effects;
 pub mod evaluate;
 pub mod names;
 pub mod sql_files;
+mod needed;
 mod roles;
 pub mod types;
 

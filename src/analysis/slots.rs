@@ -118,9 +118,10 @@ impl<'p> Analysis<'p> {
             let call = self.program.effects(site.body).iter().find(|call| call.site == *site)?;
             let EffectKind::Script(invocation) = &call.kind else { return None };
             let cluster = self.cluster_use(call);
-            let declared = invocation.keys.iter().flatten().find(|key| {
-                !may_bring_tag(&key.template) && must_differ(&key.template, &made)
-            })?;
+            let declared =
+                invocation.keys.iter().flatten().find(|key| {
+                    !may_bring_tag(&key.template) && must_differ(&key.template, &made)
+                })?;
             let known = cluster != ClusterUse::No && !may_bring_tag(&made);
             known.then(|| Conflict {
                 effect: one.effect,
@@ -155,10 +156,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// The first two keys of a unit that must differ in slot, and the effect of the second.
-    fn differing(
-        &self,
-        keys: &[(&'p Effect, &'p Key)],
-    ) -> Option<(Placed, Placed, &'p Effect)> {
+    fn differing(&self, keys: &[(&'p Effect, &'p Key)]) -> Option<(Placed, Placed, &'p Effect)> {
         let all: Vec<Forms> = keys.iter().map(|(effect, key)| self.forms(effect, key)).collect();
         for (index, ((effect, key), forms)) in keys.iter().zip(&all).enumerate() {
             if key.many && elements_differ(&key.template) {

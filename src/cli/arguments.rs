@@ -112,6 +112,9 @@ pub struct CheckArguments {
     /// Lint test code too
     #[arg(long)]
     pub include_tests: bool,
+    /// Lower packages too that speak to no store: slower, the same findings
+    #[arg(long)]
+    pub no_prefilter: bool,
     /// Do not read files of more bytes [default: 2097152]
     #[arg(long, value_name = "BYTES")]
     pub max_file_size: Option<u64>,

@@ -29,7 +29,8 @@ pub(super) fn run(file: &Path) -> Result<u8, Failure> {
         let reason = reason.map_or("not a language leaselint reads", |skipped| &skipped.reason);
         return Err(Failure(format!("{}: {reason}", file.display())));
     };
-    let program = Program::build(Arc::new(tree), Settings::default());
+    let program =
+        Program::build(Arc::new(tree), Settings { no_prefilter: true, ..Settings::default() });
     let mut out = String::new();
     print(&program, id, &mut out)?;
     output(out.as_bytes())?;

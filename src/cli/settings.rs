@@ -114,6 +114,7 @@ fn merge(settings: &mut Settings, arguments: &CheckArguments) -> Result<(), Fail
     settings.fail_on = arguments.fail_on.or(settings.fail_on);
     settings.max_file_size = arguments.max_file_size.or(settings.max_file_size);
     settings.include_tests |= arguments.include_tests;
+    settings.no_prefilter |= arguments.no_prefilter;
     Ok(())
 }
 

@@ -38,13 +38,18 @@ impl Program {
         }
     }
 
-    /// Lowers the items of all files and numbers their bodies: by file, item and nesting.
+    /// Lowers the items of all files that can matter and numbers their bodies: by file, item and nesting.
     pub(super) fn lower_bodies(&mut self) {
         let tests = self.settings.include_tests;
+        let needed = match self.settings.no_prefilter {
+            true => Vec::new(),
+            false => super::needed::files(&self.tree, &self.files, self.catalog),
+        };
         let items: Vec<(FileId, ItemId)> = self
             .files
             .iter()
             .flatten()
+            .filter(|index| needed.get(index.file.0 as usize).is_none_or(|needed| *needed))
             .flat_map(|index| items(index, tests).map(|item| (index.file, item)))
             .collect();
         let lowered: Vec<Lowered> =

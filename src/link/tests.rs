@@ -18,7 +18,8 @@ pub(super) fn program(files: &[(&str, &str)]) -> Program {
     };
     let texts =
         files.iter().map(|(path, text)| ((*path).to_owned(), language(path), (*text).to_owned()));
-    Program::build(Arc::new(Tree::from_texts(texts.collect())), Settings::default())
+    let settings = Settings { no_prefilter: true, ..Settings::default() };
+    Program::build(Arc::new(Tree::from_texts(texts.collect())), settings)
 }
 
 /// The site of the `nth` call (0-based, in source order) whose name is `name`.

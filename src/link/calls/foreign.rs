@@ -22,6 +22,11 @@ pub(crate) type Kind = (String, String);
 /// Words that a method's name has only where it takes a key if it is free.
 const CONDITIONAL: [&str; 2] = ["set_nx", "setnx"];
 
+/// Whether only Redis has a method of this name.
+pub(in crate::link) fn is_conditional(method: &str) -> bool {
+    CONDITIONAL.iter().any(|word| method.starts_with(word))
+}
+
 /// The kinds of foreign values that are proven to be Redis clients.
 pub(crate) fn kinds(program: &Program) -> BTreeSet<Kind> {
     let mut found = BTreeSet::new();
@@ -31,7 +36,7 @@ pub(crate) fn kinds(program: &Program) -> BTreeSet<Kind> {
             let known = program
                 .targets(own.id, op)
                 .is_some_and(|it| !it.bodies.is_empty() || !it.apis.is_empty());
-            if known || !CONDITIONAL.iter().any(|word| name.starts_with(word)) {
+            if known || !is_conditional(name) {
                 continue;
             }
             let Some(receiver) = call.receiver else { continue };
