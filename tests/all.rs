@@ -9,6 +9,7 @@ mod fixtures;
 mod lowering;
 mod pages;
 mod readme;
+mod rewrites;
 mod robust;
 mod tidy;
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use leaselint::cli::check::lint;
 use leaselint::config::{Settings, Severity};
 use leaselint::finding::Finding;
-use leaselint::source::Tree;
+use leaselint::source::{Span, Tree};
 
 /// One thing that a mark expects.
 #[derive(Debug, PartialEq)]
@@ -131,6 +131,40 @@ pub fn differences(tree: Tree, settings: Settings) -> Vec<String> {
         complaints.push(format!("{path}:{line}: unexpected {severity} {rule}: {message}"));
     }
     complaints.extend(findings.iter().flat_map(|finding| style(finding, tree)));
+    complaints
+}
+
+/// Lints a tree in which code was moved. A mark is answered by a finding that has its line as its place
+/// or as one of its steps.
+pub fn differences_up_to_steps(tree: Tree, settings: Settings) -> Vec<String> {
+    let marks: Vec<Mark> =
+        tree.files().iter().flat_map(|file| read(&file.path, &file.text)).collect();
+    let linted = lint(Arc::new(tree), settings);
+    let tree = &linted.program.tree;
+    let mut findings: Vec<&Finding> = linted.filtered.shown.iter().collect();
+    let mut complaints = Vec::new();
+    for mark in &marks {
+        let at = |span: Span| {
+            let file = tree.file(span.file).expect("a finding in a file of the tree");
+            (file.path.as_str(), file.lines.line(span.start)) == (mark.path.as_str(), mark.line)
+        };
+        let answers = |finding: &&Finding| {
+            let mut spans = finding.steps.iter().map(|step| step.span).chain([finding.primary]);
+            finding.rule == mark.rule
+                && mark.severity.is_none_or(|severity| severity == finding.severity)
+                && spans.any(at)
+        };
+        match findings.iter().position(answers) {
+            Some(index) => {
+                findings.remove(index);
+            }
+            None => complaints.push(format!("{}:{}: expected {}", mark.path, mark.line, mark.rule)),
+        }
+    }
+    complaints.extend(findings.into_iter().map(|finding| {
+        let (path, line) = place(finding, tree);
+        format!("{path}:{line}: unexpected {}: {}", finding.rule, finding.message)
+    }));
     complaints
 }
 

@@ -38,13 +38,14 @@ impl Analysis<'_> {
         if !self.never_expires(acquire) {
             return None;
         }
-        let sites = all_sites(acquire);
+        let sites = all_sites(self.program, acquire);
         self.leases.others(acquire, Action::Renew).find(|(_, renew)| {
             // Commands of one batch leave at one place, in the order in which they were queued.
             let batched = renew.site == acquire.site && renew.effect > acquire.effect;
             let later =
                 |late: &Site| sites.iter().any(|early| comes_after(self.program, *early, *late));
-            self.sets_expiry(acquire, renew) && (batched || all_sites(renew).iter().any(later))
+            self.sets_expiry(acquire, renew)
+                && (batched || all_sites(self.program, renew).iter().any(later))
         })
     }
 
@@ -140,8 +141,9 @@ impl Analysis<'_> {
     /// Whether, in one of the bodies that a use is seen from, every way to it leads over one of some
     /// others.
     fn only_behind(&self, others: &[&KeyUse], renew: &KeyUse) -> bool {
-        let sites: BTreeSet<Site> = others.iter().flat_map(|other| all_sites(other)).collect();
-        all_sites(renew).into_iter().any(|late| {
+        let sites: BTreeSet<Site> =
+            others.iter().flat_map(|other| all_sites(self.program, other)).collect();
+        all_sites(self.program, renew).into_iter().any(|late| {
             let early = sites.iter().filter(|early| early.body == late.body);
             self.passes(&early.map(|early| early.op).collect(), late)
         })
@@ -281,10 +283,19 @@ fn gives_first(command: &RedisCommand) -> bool {
     command.is(&EXPIRES) && !changes
 }
 
-/// Where a use is seen from: itself and every call that leads to it.
-pub(super) fn all_sites(key_use: &KeyUse) -> BTreeSet<Site> {
+/// Where a use is seen from: itself and every call that leads to it, those of a closure around it
+/// included.
+pub(super) fn all_sites(program: &Program, key_use: &KeyUse) -> BTreeSet<Site> {
     let via = key_use.identities.iter().flat_map(|one| one.via.iter().copied());
-    via.chain([key_use.site]).collect()
+    let mut sites: BTreeSet<Site> = via.chain([key_use.site]).collect();
+    let mut waiting: Vec<Site> = sites.iter().copied().collect();
+    while let Some(site) = waiting.pop() {
+        if program.body(site.body).is_some_and(|own| own.parent.is_some()) {
+            let calls = program.callers(site.body).iter().copied();
+            waiting.extend(calls.filter(|call| sites.insert(*call)));
+        }
+    }
+    sites
 }
 
 /// Whether one operation can run after another in one run of the same body.

@@ -7,6 +7,7 @@ use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
+use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, Effect, EffectKind, Site, SqlCall, ZeroRows};
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
@@ -102,8 +103,7 @@ impl Analysis<'_> {
         if !matches!(presence_use(program, effect.site), ResultUse::Returned(_)) {
             return None;
         }
-        let function = program.body_of(program.enclosing_function(effect.site.body)?)?;
-        let callers = program.callers(function);
+        let callers = program.callers(self.returning(effect.site.body)?);
         let drops = |site: &&Site| presence_use(program, **site) == ResultUse::Dropped;
         let dropping: Vec<Site> = callers.iter().filter(drops).copied().collect();
         if dropping.is_empty() {
@@ -118,6 +118,16 @@ impl Analysis<'_> {
         write.confidence =
             write.confidence.min(if all { Confidence::Medium } else { Confidence::Low });
         Some((write, dropping))
+    }
+
+    /// The closure or function that gives back what a body does.
+    fn returning(&self, body: BodyId) -> Option<BodyId> {
+        let around = std::iter::successors(Some(body), |body| self.program.body(*body)?.parent);
+        let gives = |body: &BodyId| {
+            let own = self.program.body(*body);
+            own.is_some_and(|own| own.body.kind != BodyKind::Async)
+        };
+        around.into_iter().find(gives)
     }
 
     /// What a write whose count is lost means: its first part that has a guard.

@@ -1,19 +1,19 @@
 //! What a key is, by everything the program does with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use super::rollback::only_undoes;
 use super::{Action, KeyUse, Leases, OwnerProof, absent, first_expiry};
 use crate::analysis::callgraph::CallGraph;
-use crate::analysis::expiry::comes_after;
+use crate::analysis::expiry::{all_sites, comes_after};
 use crate::analysis::identity::KeyIdentity;
 use crate::analysis::lock_words::{has_lock_word, has_owner_word};
 use crate::config::Confidence;
 use crate::ir::effect::EffectKind;
 use crate::ir::value::ValueKind;
-use crate::link::Program;
+use crate::link::{FunctionId, Program};
 
 /// What kind of key it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,8 +139,11 @@ fn class_of(
         (KeyKind::Marker, certain)
     } else if held_by_client(program, graph, identity, uses) {
         (KeyKind::Lease, if named { Confidence::Medium } else { Confidence::Low })
-    } else if changes().any(|it| token_at_hand(program, it) && (named || named_around(program, it)))
-    {
+    } else if changes().any(|it| {
+        let functions = functions_around(program, it);
+        functions.iter().any(|id| token_at_hand(program, *id))
+            && (named || named_around(program, it))
+    }) {
         (KeyKind::Lease, Confidence::Medium)
     } else {
         (KeyKind::Plain, Confidence::Low)
@@ -210,9 +213,14 @@ fn named_around(program: &Program, key_use: &KeyUse) -> bool {
         })
 }
 
-/// Whether the function of a use has an owner token at hand: a parameter or a field of its type.
-fn token_at_hand(program: &Program, key_use: &KeyUse) -> bool {
-    let Some(id) = program.enclosing_function(key_use.site.body) else { return false };
+/// The functions that a use is seen from.
+fn functions_around(program: &Program, key_use: &KeyUse) -> BTreeSet<FunctionId> {
+    let sites = all_sites(program, key_use);
+    sites.into_iter().filter_map(|site| program.enclosing_function(site.body)).collect()
+}
+
+/// Whether a function has an owner token at hand: a parameter or a field of its type.
+fn token_at_hand(program: &Program, id: FunctionId) -> bool {
     let Some(function) = program.function(id) else { return false };
     if function.parameters.iter().any(|parameter| has_owner_word(&program.words, &parameter.name)) {
         return true;

@@ -18,8 +18,10 @@ pub(crate) fn is_first_expiry(program: &Program, renew: &KeyUse, acquire: &KeyUs
         true => Abstract::Reply(false),
         false => Abstract::Ok(Box::new(Abstract::Reply(false))),
     };
-    let winners =
-        || meetings(renew, acquire).any(|(early, late)| only_when_won(program, early, late, &lost));
+    let winners = || {
+        meetings(program, renew, acquire)
+            .any(|(early, late)| only_when_won(program, early, late, &lost))
+    };
     match script {
         true => winners(),
         false => {
@@ -42,7 +44,7 @@ pub(super) fn belongs(
 ) -> bool {
     let reads = |body| uses.iter().any(|it| it.action == Action::Read && it.site.body == body);
     let goes_on = || {
-        meetings(renew, acquire)
+        meetings(program, renew, acquire)
             .any(|(early, late)| goes_on_to(program, early, late) && !reads(late.body))
     };
     match in_script(program, acquire) {
@@ -59,7 +61,7 @@ pub(crate) fn is_unasked(program: &Program, acquire: &KeyUse) -> bool {
     let queued = command_of(program, acquire).is_some_and(|(_, command)| command.batch.is_some());
     match effect_of(program, acquire) {
         Some(effect) if queued && !effect.in_script() => effect.reply.is_none(),
-        _ => all_sites(acquire).iter().all(|site| is_dropped(program, *site)),
+        _ => all_sites(program, acquire).iter().all(|site| is_dropped(program, *site)),
     }
 }
 
@@ -73,9 +75,11 @@ impl Leases {
     ) -> bool {
         self.others(renew, Action::Renew).any(|(_, other)| {
             (other.site, other.effect) != (renew.site, renew.effect)
-                && meetings(other, acquire).any(|(early, between)| {
+                && meetings(program, other, acquire).any(|(early, between)| {
                     comes_after(program, early, between)
-                        && all_sites(renew).iter().any(|late| comes_after(program, between, *late))
+                        && all_sites(program, renew)
+                            .iter()
+                            .any(|late| comes_after(program, between, *late))
                 })
         })
     }
@@ -88,9 +92,13 @@ pub(crate) fn shares_batch(program: &Program, left: &KeyUse, right: &KeyUse) -> 
 }
 
 /// The places of one body that two uses are seen from: of the acquire, and of the other.
-fn meetings(other: &KeyUse, acquire: &KeyUse) -> impl Iterator<Item = (Site, Site)> {
-    let early = all_sites(acquire);
-    all_sites(other).into_iter().flat_map(move |late| {
+fn meetings(
+    program: &Program,
+    other: &KeyUse,
+    acquire: &KeyUse,
+) -> impl Iterator<Item = (Site, Site)> {
+    let early = all_sites(program, acquire);
+    all_sites(program, other).into_iter().flat_map(move |late| {
         let same: Vec<Site> = early.iter().copied().filter(|it| it.body == late.body).collect();
         same.into_iter().map(move |early| (early, late))
     })
