@@ -32,8 +32,10 @@ pub enum Guard {
     Fence,
     /// The writer still holds the row, or takes it while nobody does.
     Owner,
-    /// A holder lets its own row go: nothing is lost when it has it no more.
+    /// A holder lets its own row go: it has nothing to let go any more when it had lost it before.
     OwnRelease,
+    /// A holder lets go whatever it holds: perhaps nothing.
+    OwnRows,
     /// A value for one use (token, code) is spent.
     Secret,
     /// The row's key is looked up by something else, which may not be known.
@@ -92,6 +94,7 @@ impl Guard {
             | Self::Status { money_or_lease_table: true } => Weight::Full,
             Self::Status { money_or_lease_table: false }
             | Self::Quantity { scarce: false }
+            | Self::OwnRelease
             | Self::Lookup
             | Self::InsertOnce => Weight::Doubtful,
             _ => Weight::None,
@@ -104,7 +107,7 @@ impl Guard {
         match self {
             Self::Version => "version check",
             Self::Fence => "fencing check",
-            Self::Owner => "owner check",
+            Self::Owner | Self::OwnRelease => "owner check",
             Self::Secret => "single-use check",
             Self::Quantity { .. } => "quantity check",
             Self::Status { .. } => "state check",
@@ -242,13 +245,15 @@ fn guard_of(
     Some(match condition.role {
         Role::Fence if singled => Guard::Fence,
         Role::Version if singled => Guard::Version,
+        Role::Owner if write.releases() && !identity.beside(condition.column) => Guard::OwnRows,
         Role::Owner if write.releases() => Guard::OwnRelease,
+        Role::Alive if write.delete && write.releases() => Guard::OwnRelease,
         Role::Owner if identity.beside(condition.column) => Guard::Owner,
         Role::Spent => Guard::Secret,
         Role::Quantity if singled => Guard::Quantity { scarce: write.is_scarce(condition.column) },
         Role::OldValue if identity.row => Guard::OldValue,
         Role::TakenOver => Guard::Expiry,
-        Role::Alive if identity.row && !write.delete && !write.undoes() => Guard::Expiry,
+        Role::Alive if identity.row && !write.undoes() && write.is_late() => Guard::Expiry,
         Role::State | Role::Flag if identity.row => status,
         Role::State if identity.perhaps && write.at_stake() && write.moves() => status,
         Role::LookedUp if singled && !write.delete && !write.only_touches() => Guard::Lookup,
@@ -267,7 +272,7 @@ fn rank(guard: Guard) -> u8 {
         Guard::Owner => 2,
         Guard::Secret => 3,
         Guard::Quantity { .. } => 4,
-        Guard::OwnRelease => 5,
+        Guard::OwnRelease | Guard::OwnRows => 5,
         Guard::OldValue => 6,
         Guard::Expiry => 7,
         Guard::Status { .. } => 8,

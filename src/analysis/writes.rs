@@ -43,6 +43,7 @@ impl GuardedWrite {
         let column = found.column.as_ref().map(|column| format!(" of `{column}`"));
         let unnoticed = match found.guard {
             Guard::Lookup => "an unknown key counts as done",
+            Guard::OwnRelease => "a lease that was lost before counts as given back",
             _ => "a lost race counts as done",
         };
         let noun = found.guard.noun();

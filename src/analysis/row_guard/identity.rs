@@ -3,6 +3,7 @@
 use crate::config::words::{WordList, split};
 use crate::ir::sql::{Comparison, Expression, Predicate, PredicateKind};
 
+use super::role::holds;
 use super::write::Write;
 
 /// Which conditions single out the row.
@@ -64,11 +65,10 @@ impl<'a> Identity<'a> {
     fn by_names(&mut self, write: &Write<'_>, equal: &[&'a str]) {
         let keys: Vec<&str> =
             equal.iter().copied().filter(|column| names_row(write, column)).collect();
-        let natural: Vec<&str> = equal
-            .iter()
-            .copied()
-            .filter(|column| !is_value(write, column) && !write.is(WordList::Tenant, column))
-            .collect();
+        let names = |column: &&str| {
+            !is_value(write, column) && !write.is(WordList::Tenant, column) && !holds(write, column)
+        };
+        let natural: Vec<&str> = equal.iter().copied().filter(names).collect();
         if !keys.is_empty() {
             self.row = true;
             self.columns = keys;

@@ -167,7 +167,7 @@ fn is_secret(write: &Write<'_>, column: &str) -> bool {
 }
 
 /// Whether a column says who holds the row, in a table where that is a lease.
-fn holds(write: &Write<'_>, column: &str) -> bool {
+pub(super) fn holds(write: &Write<'_>, column: &str) -> bool {
     let plain = matches!(column, "owner" | "owner_id" | "node_id" | "instance_id" | "process_id");
     write.is(WordList::Owner, column)
         && (write.is(WordList::Lease, column)

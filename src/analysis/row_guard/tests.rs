@@ -93,6 +93,7 @@ fn owners_and_their_releases() {
         Guard::Owner,
         &[
             "UPDATE jobs SET locked_until = now() + $1 WHERE id = $2 AND locked_by = $3",
+            "UPDATE jobs SET locked_until = now() + $1 WHERE name = $2 AND locked_by = $3",
             "UPDATE melt_quote SET used_by_operation = $1 WHERE id = $2 AND used_by_operation IS NULL",
             "UPDATE jobs SET status = 'done', locked_by = NULL WHERE id = $1 AND locked_by = $2",
         ],
@@ -101,8 +102,36 @@ fn owners_and_their_releases() {
         Guard::OwnRelease,
         &[
             "DELETE FROM leader_lease WHERE name = $1 AND lease_owner = $2",
-            "UPDATE proof SET state = 'UNSPENT', used_by_operation = NULL WHERE used_by_operation = $1 AND state = 'RESERVED'",
+            "DELETE FROM locks WHERE name = $1 AND owner = $2 AND expires_at < now()",
+            "DELETE FROM locks WHERE name = $1 AND expires_at > now()",
+            "DELETE FROM leases WHERE name = $1 AND holder = $2",
             "UPDATE jobs SET locked_by = NULL, locked_until = NULL WHERE id = $1 AND locked_by = $2",
+        ],
+    );
+    all(
+        Guard::OwnRows,
+        &[
+            "DELETE FROM leases WHERE holder = $1",
+            "UPDATE proof SET state = 'UNSPENT', used_by_operation = NULL WHERE used_by_operation = $1 AND state = 'RESERVED'",
+        ],
+    );
+}
+
+#[test]
+fn what_is_deleted_once_it_ran_out_is_no_loss() {
+    all(
+        Guard::IdentityOnly,
+        &[
+            "DELETE FROM locks WHERE name = $1 AND expires_at < now()",
+            "DELETE FROM cart WHERE id = $1 AND items = 0",
+            "DELETE FROM sessions WHERE id = $1 AND expires_at > now()",
+        ],
+    );
+    all(Guard::None, &["DELETE FROM locks WHERE expires_at < now()"]);
+    all(
+        Guard::Expiry,
+        &[
+            "CREATE TABLE seat_hold (id int PRIMARY KEY, expires_at timestamptz); DELETE FROM seat_hold WHERE id = $1 AND expires_at > now()",
         ],
     );
 }

@@ -183,6 +183,12 @@ impl<'a> Write<'a> {
         self.delete && self.is(WordList::Lease, &self.name.name) || cleared && !finishes
     }
 
+    /// Whether a row that had run out before would be missed: what is deleted while it is good is used
+    /// up where goods or money are at stake, and else only gone.
+    pub fn is_late(&self) -> bool {
+        !self.delete || self.at_stake() && !self.is(WordList::Session, &self.name.name)
+    }
+
     /// Whether a secret of the row is spent: rows of logins and undoing are not.
     pub fn spends(&self, by_secret: bool) -> bool {
         by_secret
