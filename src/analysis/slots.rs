@@ -7,6 +7,7 @@ use super::identity::{constructed, outer_template};
 use super::labels::last_name;
 use super::script_keys::UndeclaredUse;
 use crate::ir::effect::{BodyId, Cluster, Effect, EffectKind, Key, Site, Store};
+use crate::ir::index::TypeRef;
 use crate::ir::key::{KeyPart, KeyTemplate, Origin, SlotRelation, slot};
 use crate::ir::value::ValueId;
 use crate::link::Program;
@@ -293,7 +294,19 @@ fn elements_differ(template: &KeyTemplate) -> bool {
         })
 }
 
-/// Whether the tag may be in a hole at the start. Who writes braces further on means those.
+/// Whether the tag may be in a hole at the start. Who writes braces further on means those, and a number
+/// or an id of hexadecimal digits has none.
 fn may_bring_tag(template: &KeyTemplate) -> bool {
-    matches!(template.parts.first(), Some(KeyPart::Hole(_))) && template.hash_tag().is_none()
+    let first = match template.parts.first() {
+        Some(KeyPart::Hole(hole)) => hole,
+        _ => return false,
+    };
+    let name = first.ty.as_ref().and_then(TypeRef::name);
+    !name.is_some_and(|name| BRACELESS.contains(&name)) && template.hash_tag().is_none()
 }
+
+/// Types whose text has no brace.
+const BRACELESS: [&str; 16] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "bool",
+    "Uuid", "Ulid", "ObjectId",
+];
