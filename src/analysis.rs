@@ -78,13 +78,14 @@ impl<'p> Analysis<'p> {
 
     /// The effect of a key use.
     #[must_use]
-    pub fn effect_of(&self, key_use: &lease::KeyUse) -> Option<&'p Effect> {
-        self.program.effects(key_use.site.body).get(key_use.effect)
+    pub fn effect_of(&self, key_use: &lease::KeyUse) -> Option<&Effect> {
+        let own = self.program.effects(key_use.site.body).get(key_use.effect);
+        own.or_else(|| self.leases.wrapped(key_use))
     }
 
     /// The Redis command of a key use; `None` for a library's call.
     #[must_use]
-    pub fn command_of(&self, key_use: &lease::KeyUse) -> Option<(&'p Effect, &'p RedisCommand)> {
+    pub fn command_of(&self, key_use: &lease::KeyUse) -> Option<(&Effect, &RedisCommand)> {
         let effect = self.effect_of(key_use)?;
         match &effect.kind {
             crate::ir::effect::EffectKind::Redis(command) => Some((effect, command)),

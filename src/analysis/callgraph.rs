@@ -2,7 +2,7 @@
 //!
 //! An async function runs where its future is awaited, not where it is called; a closure or block
 //! runs where it is called, awaited, or handed to a call that runs it. What goes to another task
-//! (`spawn`) runs elsewhere and is no part of the caller.
+//! (`spawn`) runs elsewhere and is no part of the caller, unless the caller waits for its end.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,12 +65,53 @@ impl CallGraph {
     pub fn run_by(&self, body: BodyId) -> &[Site] {
         self.run_by.get(&body).map_or(&[], Vec::as_slice)
     }
+
+    /// Some operations and those that lead to where they run, by body; of no more than `most` of them
+    /// the callers are looked at.
+    #[must_use]
+    pub fn leading_to(
+        &self,
+        sites: impl IntoIterator<Item = Site>,
+        most: usize,
+    ) -> BTreeMap<BodyId, BTreeSet<OpId>> {
+        let mut found: BTreeMap<BodyId, BTreeSet<OpId>> = BTreeMap::new();
+        let mut waiting: Vec<Site> = sites.into_iter().collect();
+        let mut count = 0;
+        while let Some(site) = waiting.pop() {
+            let own = found.entry(site.body).or_default();
+            count += 1;
+            if own.is_empty() && count < most {
+                waiting.extend(self.run_by(site.body));
+            }
+            own.insert(site.op);
+        }
+        found
+    }
+
+    /// The operations by which calls run a body, innermost first, as far as each call runs the one
+    /// below. The calls are given outermost first.
+    #[must_use]
+    pub fn chain(&self, program: &Program, body: BodyId, calls: &[Site]) -> Vec<Site> {
+        let mut chain = Vec::new();
+        let mut inner = body;
+        for call in calls.iter().rev() {
+            let call = call_site(program, *call);
+            let runs = |site: &&Site| call_site(program, **site) == call;
+            let Some(site) = self.run_by(inner).iter().find(runs) else { break };
+            chain.push(*site);
+            inner = site.body;
+        }
+        chain
+    }
 }
 
 /// What a call runs on the spot.
 fn called(program: &Program, site: Site, body: &Body, call: &Call) -> BTreeSet<BodyId> {
     let mut found = BTreeSet::new();
     let Some(targets) = program.targets(site.body, site.op) else { return found };
+    if let Some(task) = joined(body, call) {
+        found.extend(task_bodies(program, site.body, body, task));
+    }
     let waits = is_awaited(body, call.result);
     for callee in &targets.bodies {
         if !(is_async(program, *callee) && (waits || is_handed_on(body, call.result))) {
@@ -101,10 +142,33 @@ fn awaited(
     value: ValueId,
 ) -> BTreeSet<BodyId> {
     let mut found = future_bodies(program, id, body, value, 0);
+    found.extend(task_bodies(program, id, body, value));
     found.extend(
         program.targets(id, op).into_iter().flat_map(|targets| targets.bodies.iter().copied()),
     );
     found
+}
+
+/// The bodies of a task that is waited for by its handle: it ran elsewhere, and ends here at the latest.
+fn task_bodies(program: &Program, id: BodyId, body: &Body, handle: ValueId) -> BTreeSet<BodyId> {
+    let mut found = BTreeSet::new();
+    if let ValueKind::Result(op) = body.kind(body.peel(handle))
+        && let (Some(targets), Some(call)) = (program.targets(id, *op), body.call(*op))
+        && targets.spawned
+    {
+        found.extend(&targets.runs);
+        for argument in &call.arguments {
+            found.extend(future_bodies(program, id, body, argument.value, 0));
+        }
+    }
+    found
+}
+
+/// The handle of the thread that a call waits for: `handle.join()`.
+fn joined(body: &Body, call: &Call) -> Option<ValueId> {
+    let waits = call.callee.name() == Some("join") && call.arguments.is_empty();
+    let handle = call.receiver.filter(|_| waits)?;
+    matches!(body.kind(body.peel(handle)), ValueKind::Result(_)).then_some(handle)
 }
 
 /// The bodies of a future value: an async block, or the async functions a call may have made it by.

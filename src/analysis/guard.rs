@@ -174,7 +174,7 @@ pub fn answers_owner(seen: Seen<'_>, key: &Key) -> bool {
 }
 
 /// What a body gives back where it does not fail, and a block that leads there with it.
-fn returns(body: &Body) -> Vec<(BlockId, ValueId)> {
+pub(super) fn returns(body: &Body) -> Vec<(BlockId, ValueId)> {
     let mut all = Vec::new();
     for (index, block) in body.blocks.iter().enumerate() {
         let Terminator::Return { value: Some(value), exit, .. } = block.end else { continue };
@@ -182,10 +182,14 @@ fn returns(body: &Body) -> Vec<(BlockId, ValueId)> {
         if exit == Exit::Propagated || is_failure(body, value) {
             continue;
         }
-        let before: Vec<BlockId> = body.leading_to(at);
-        match body.kind(opened(body, value)) {
-            // One value a way that leads there.
-            ValueKind::Join(values) if values.len() == before.len() => {
+        let before = body.leading_to(at);
+        let joined = opened(body, value);
+        match (body.incoming(at, joined), body.kind(joined)) {
+            (Some(ways), _) => all.extend(ways),
+            // A front-end that does not say where values come from: one value a way that leads there.
+            (None, ValueKind::Join(values))
+                if !body.ways.contains_key(&joined) && values.len() == before.len() =>
+            {
                 all.extend(before.into_iter().zip(values.iter().copied()));
             }
             _ => all.push((at, value)),

@@ -29,6 +29,8 @@ pub enum KeyIdentity {
     /// The parameter of that name of functions of one type or module that say by their names that
     /// they take, release or renew a lock, when nothing in sight calls them.
     Named(String, String),
+    /// A field or member of a key: the key, and the skeleton of the field's text.
+    Part(Box<KeyIdentity>, String),
 }
 
 /// One identity of a key, and the calls through which it has it.
@@ -49,7 +51,7 @@ const MOST_CALLS_UP: usize = 6;
 /// How many places may build a type before a field of it is taken for unknown.
 const MOST_CONSTRUCTORS: usize = 8;
 /// How many identities one key keeps.
-const MOST_IDENTITIES: usize = 64;
+pub(super) const MOST_IDENTITIES: usize = 64;
 
 /// How many calls and texts are looked at for one key.
 const MOST_STATES: usize = 1_000;

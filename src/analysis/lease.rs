@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::{CallGraph, call_site};
-use super::identity::{Identified, KeyIdentity, identities};
+use super::identity::{Identified, KeyIdentity, MOST_IDENTITIES, identities};
 use super::labels::last_name;
 use super::lifted::Lifted;
 use super::lock_words::has_owner_word;
@@ -16,13 +16,15 @@ use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
 use crate::config::words::Words;
+use crate::ir::body::OpId;
 use crate::ir::effect::{
-    BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site,
+    BodyId, Condition, Effect, EffectKind, Expiry, Key, LeaseAction, RedisCommand, Site, Word,
 };
 use crate::link::Program;
 use crate::link::types::Ty;
 
 mod absent;
+mod claim;
 mod evidence;
 pub(super) mod first_expiry;
 mod owner;
@@ -32,6 +34,7 @@ mod rollback;
 #[cfg(test)]
 mod tests;
 
+pub use claim::Claim;
 pub use evidence::{KeyClass, KeyKind};
 pub use owner::OwnerProof;
 use owner::{owner_proof, read_proof};
@@ -60,7 +63,7 @@ pub enum Action {
 pub struct KeyUse {
     /// Where.
     pub site: Site,
-    /// The effect: its position among the body's effects.
+    /// The effect: its position among the body's effects, those of wrappers after its own.
     pub effect: usize,
     /// What it does.
     pub action: Action,
@@ -72,6 +75,9 @@ pub struct KeyUse {
     pub owner: OwnerProof,
     /// Whether a lock library does it.
     pub library: bool,
+    /// What of the key it takes or gives back, where that shows only by what the client makes of the
+    /// reply.
+    pub claim: Option<Claim>,
 }
 
 /// All uses of Redis keys that could matter to a lease.
@@ -80,6 +86,8 @@ pub struct Leases {
     uses: Vec<KeyUse>,
     by_identity: BTreeMap<KeyIdentity, Vec<UseId>>,
     class: BTreeMap<KeyIdentity, KeyClass>,
+    /// What wrappers do for their callers, by the callers' bodies.
+    wrapped: BTreeMap<(BodyId, usize), Effect>,
 }
 
 impl Leases {
@@ -88,11 +96,23 @@ impl Leases {
     pub fn new(program: &Program, graph: &CallGraph) -> Self {
         let lifted = Lifted::new(program, graph);
         let mut uses = Vec::new();
+        let mut claims = Vec::new();
+        let mut wrapped = BTreeMap::new();
         for body in &program.bodies {
-            for (index, effect) in program.effects(body.id).iter().enumerate() {
+            let own = program.effects(body.id);
+            for (index, effect) in own.iter().enumerate() {
                 uses.extend(key_uses(program, &lifted, effect, index));
+                claims.extend(claim::of(program, graph, effect, index));
+            }
+            for (index, effect) in lifted.effects(body.id).iter().enumerate().skip(own.len()) {
+                if let Some(emptying) = emptied_by_wrapper(program, &lifted, effect, index) {
+                    uses.push(emptying);
+                    wrapped.insert((body.id, index), effect.clone());
+                }
             }
         }
+        uses.extend(claim::proved(program, graph, claims, &uses));
+        uses.sort_by_key(|key_use| (key_use.site.body, key_use.effect));
         let mut by_identity: BTreeMap<KeyIdentity, Vec<UseId>> = BTreeMap::new();
         for (index, key_use) in uses.iter().enumerate() {
             let id = UseId(u32::try_from(index).unwrap_or(u32::MAX));
@@ -102,7 +122,7 @@ impl Leases {
                 by_identity.entry(identity.clone()).or_default().push(id);
             }
         }
-        let mut leases = Self { uses, by_identity, class: BTreeMap::new() };
+        let mut leases = Self { uses, by_identity, class: BTreeMap::new(), wrapped };
         leases.class = evidence::classify(program, graph, &leases);
         leases
     }
@@ -111,6 +131,12 @@ impl Leases {
     #[must_use]
     pub fn get(&self, id: UseId) -> Option<&KeyUse> {
         self.uses.get(id.0 as usize)
+    }
+
+    /// What a wrapper does at a use; `None` where the body does it itself.
+    #[must_use]
+    pub fn wrapped(&self, key_use: &KeyUse) -> Option<&Effect> {
+        self.wrapped.get(&(key_use.site.body, key_use.effect))
     }
 
     /// All uses, numbered.
@@ -221,11 +247,7 @@ impl Leases {
     /// What the acquire's operation gives when it won: a reply, wrapped as clients wrap it.
     #[must_use]
     pub fn won(&self, program: &Program, key_use: &KeyUse) -> Abstract {
-        let reply = if key_use.library { Abstract::Present } else { Abstract::Reply(true) };
-        match program.in_script(key_use.site.body) {
-            true => reply,
-            false => Abstract::Ok(Box::new(reply)),
-        }
+        answer(program, key_use, true)
     }
 
     /// Whether the acquire itself gives back a handle (a library's guard) rather than a reply.
@@ -234,15 +256,15 @@ impl Leases {
         self.get(id).is_some_and(|key_use| key_use.library)
     }
 
-    /// The identities an acquire has as one body sees it.
+    /// The identities an acquire has as one body sees it; `None` where that body does not tell which of
+    /// the keys it takes.
     #[must_use]
     pub fn identities_at(
         &self,
         program: &Program,
-        id: UseId,
         point: &AcquirePoint,
-    ) -> BTreeSet<KeyIdentity> {
-        let Some(key_use) = self.get(id) else { return BTreeSet::new() };
+    ) -> Option<BTreeSet<KeyIdentity>> {
+        let key_use = self.get(point.acquire)?;
         let sites = std::iter::once(&point.site).chain(&point.chain);
         let calls: Vec<Site> = sites.map(|site| call_site(program, *site)).collect();
         let through = |one: &&Identified| {
@@ -251,10 +273,22 @@ impl Leases {
         };
         let seen: BTreeSet<KeyIdentity> =
             key_use.identities.iter().filter(through).map(|one| one.identity.clone()).collect();
-        if seen.is_empty() {
-            return key_use.identities.iter().map(|one| one.identity.clone()).collect();
-        }
-        seen
+        (!seen.is_empty()).then_some(seen)
+    }
+
+    /// Whether an acquire as one body sees it is that of a lease for the caller at a site too: a wrapper
+    /// may count other keys for others.
+    #[must_use]
+    pub fn takes_through(&self, program: &Program, point: &AcquirePoint, caller: Site) -> bool {
+        let Some(key_use) = self.get(point.acquire) else { return false };
+        let way = point.way();
+        let inner = way.iter().rev().skip(1).chain([&caller]).map(|site| call_site(program, *site));
+        let calls: Vec<Site> = inner.collect();
+        let agrees = |one: &Identified| {
+            let via = one.via.iter().rev().map(|site| call_site(program, *site));
+            via.zip(&calls).all(|(left, right)| left == *right)
+        };
+        key_use.claim.is_none() || key_use.identities.iter().any(agrees)
     }
 
     /// Whether a type is a lock library's guard that releases when it is dropped.
@@ -309,6 +343,7 @@ fn key_uses(program: &Program, lifted: &Lifted, effect: &Effect, index: usize) -
                 identities: ids.collect(),
                 owner: if call.checks_owner { OwnerProof::Library } else { OwnerProof::None },
                 library: true,
+                claim: None,
             }]
         }
         _ => Vec::new(),
@@ -339,6 +374,56 @@ fn redis_use(
         identities: identities(program, body, &key.template),
         owner,
         library: false,
+        claim: None,
+    }
+}
+
+/// A wrapper's write that leaves a key without a value by what one call passes to it, as that call
+/// sees it.
+fn emptied_by_wrapper(
+    program: &Program,
+    lifted: &Lifted,
+    effect: &Effect,
+    index: usize,
+) -> Option<KeyUse> {
+    let EffectKind::Redis(command) = &effect.kind else { return None };
+    let passed = stored(command).is_some_and(|word| word.value.is_some());
+    let [key] = command.keys.as_slice() else { return None };
+    let action = if empties(command) { Action::Release } else { Action::Write };
+    (passed && stores_nothing(command))
+        .then(|| redis_use(program, lifted, effect, index, action, key))
+}
+
+/// The operations that lead to a use of one identified key, the use itself first, by body: of a wrapper
+/// that is given the key, only the calls that give it this one.
+pub(super) fn ways_to(
+    program: &Program,
+    graph: &CallGraph,
+    key_use: &KeyUse,
+    one: &Identified,
+) -> BTreeMap<BodyId, BTreeSet<OpId>> {
+    // Where there were more keys than are kept, a call may give any of them.
+    let all = key_use.identities.len() >= MOST_IDENTITIES;
+    let calls = if all { Vec::new() } else { graph.chain(program, key_use.site.body, &one.via) };
+    let outermost = calls.last().copied().unwrap_or(key_use.site);
+    let mut found = graph.leading_to([outermost], usize::MAX);
+    for site in calls.into_iter().chain([key_use.site]) {
+        found.entry(site.body).or_default().insert(site.op);
+    }
+    found
+}
+
+/// What an acquire's operation gives when it won, and when it lost: a reply, wrapped as clients wrap
+/// it. A script's is bare.
+fn answer(program: &Program, acquire: &KeyUse, won: bool) -> Abstract {
+    let reply = match (acquire.library, won) {
+        (true, true) => Abstract::Present,
+        (_, won) if claim::counts(program, acquire) => Abstract::Number(if won { 1 } else { 2 }),
+        (_, won) => Abstract::Reply(won),
+    };
+    match program.in_script(acquire.site.body) {
+        true => reply,
+        false => Abstract::Ok(Box::new(reply)),
     }
 }
 
@@ -374,8 +459,12 @@ pub(crate) fn empties(command: &RedisCommand) -> bool {
 /// Whether a command stores an empty value.
 #[must_use]
 pub fn stores_nothing(command: &RedisCommand) -> bool {
-    let place = crate::catalog::redis::command(&command.name).and_then(|row| row.value);
-    let stored = place.and_then(|place| command.words.get(place.checked_sub(1)?));
-    command.is(&["SET", "SETEX", "PSETEX", "GETSET"])
-        && stored.is_some_and(|word| !word.optional && word.text.as_deref() == Some(""))
+    let is_empty = |word: &Word| !word.optional && word.text.as_deref() == Some("");
+    command.is(&["SET", "SETEX", "PSETEX", "GETSET"]) && stored(command).is_some_and(is_empty)
+}
+
+/// The word that a command stores.
+fn stored(command: &RedisCommand) -> Option<&Word> {
+    let place = crate::catalog::redis::command(&command.name)?.value?;
+    command.words.get(place.checked_sub(1)?)
 }

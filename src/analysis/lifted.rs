@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 
 use super::callgraph::CallGraph;
 use super::guard::{Answer, Seen, answers_owner};
-use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand, Site};
+use crate::ir::body::Call;
+use crate::ir::effect::{BodyId, Effect, EffectKind, Key, RedisCommand, Site, Word};
 use crate::ir::index::TypeRef;
+use crate::ir::key::{Hole, KeyPart, Origin};
 use crate::link::Program;
 
 /// How many wrappers deep.
@@ -161,7 +163,13 @@ fn seen_from(program: &Program, callee: BodyId, effect: &Effect, site: Site) -> 
         template: program.into_caller(&key.template, callee, at),
         ..key.clone()
     });
-    let command = RedisCommand { keys: keys.collect(), value: None, ..command.clone() };
+    let words = command.words.iter().map(|word| word_from(program, callee, word, call, at));
+    let command = RedisCommand {
+        keys: keys.collect(),
+        words: words.collect(),
+        value: None,
+        ..command.clone()
+    };
     Some(Effect {
         site: at,
         span: call.name_span,
@@ -169,4 +177,20 @@ fn seen_from(program: &Program, callee: BodyId, effect: &Effect, site: Site) -> 
         reply: Some(call.result),
         ..effect.clone()
     })
+}
+
+/// A word of a callee's command as a call passes it: the argument that stands for it, and its text.
+fn word_from(program: &Program, callee: BodyId, word: &Word, call: &Call, at: Site) -> Word {
+    let Some(own) = word.value else { return word.clone() };
+    let seen = program.template(callee, own);
+    let passed = match seen.parts.as_slice() {
+        [KeyPart::Hole(Hole { origin: Origin::Parameter(index), steps, .. })]
+            if steps.is_empty() && program.body(callee).is_some_and(|it| it.parent.is_none()) =>
+        {
+            program.bound_arguments(callee, call).0.get(*index as usize).copied()
+        }
+        _ => None,
+    };
+    let text = program.into_caller(&seen, callee, at).constant().map(str::to_owned);
+    Word { value: passed, text: word.text.clone().or(text), ..word.clone() }
 }

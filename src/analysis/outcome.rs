@@ -10,10 +10,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::body::{BlockId, Body, OpId, Terminator, Test};
 use crate::ir::effect::BodyId;
+use crate::ir::index::Path;
 use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
 use crate::link::Program;
 
 mod compare;
+mod returned;
 
 use compare::compare;
 pub use compare::matches;
@@ -95,26 +97,6 @@ impl<'p> Assumption<'p> {
         }
     }
 
-    /// What the body gives back when it runs on from the assumed operation: the common value of all
-    /// returns that can be reached, `None` when none can.
-    #[must_use]
-    pub fn returned(&self, from: BlockId) -> Option<Abstract> {
-        let body = &self.program.body(self.body)?.body;
-        let mut all: Option<Abstract> = None;
-        for block in self.reachable(body, from) {
-            let Some(Terminator::Return { value, .. }) = body.block(block).map(|block| &block.end)
-            else {
-                continue;
-            };
-            let returned = value.map_or(Abstract::Unknown, |value| self.value(body, value));
-            all = match all {
-                None => Some(returned),
-                Some(before) => Some(join(before, returned)),
-            };
-        }
-        all
-    }
-
     /// All blocks reached from a block under the assumption, that block first.
     #[must_use]
     pub fn reachable(&self, body: &Body, from: BlockId) -> BTreeSet<BlockId> {
@@ -193,12 +175,7 @@ impl<'p> Assumption<'p> {
             }
             ValueKind::Aggregate { path, fields, .. } => {
                 let content = fields.first().map_or(Abstract::Present, |(_, value)| inner(*value));
-                match path.last() {
-                    Some("Some") => Abstract::Some(Box::new(content)),
-                    Some("Ok") => Abstract::Ok(Box::new(content)),
-                    Some("Err") => Abstract::Err,
-                    _ => Abstract::Present,
-                }
+                wrapped(path, content)
             }
             ValueKind::Join(values) => {
                 let mut all = values.iter().map(|value| inner(*value));
@@ -326,6 +303,16 @@ fn reshaped(inner: Abstract) -> Abstract {
         Abstract::Err => Abstract::Err,
         inner @ (Abstract::Some(_) | Abstract::Ok(_)) => inner,
         _ => Abstract::Unknown,
+    }
+}
+
+/// A value wrapped in a variant.
+fn wrapped(path: &Path, content: Abstract) -> Abstract {
+    match path.last() {
+        Some("Some") => Abstract::Some(Box::new(content)),
+        Some("Ok") => Abstract::Ok(Box::new(content)),
+        Some("Err") => Abstract::Err,
+        _ => Abstract::Present,
     }
 }
 

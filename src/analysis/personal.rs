@@ -190,11 +190,10 @@ impl Analysis<'_> {
         }
         let seen = |one: &&Identified| !one.via.is_empty() && one.template.has_literal();
         let outer = |one: &Identified| (one.frame, one.template.clone());
-        let known = self
-            .leases
-            .uses_at(body, effect)
-            .iter()
-            .find(|it| it.key.as_ref().is_some_and(|own| own.template == key.template));
+        let known = self.leases.uses_at(body, effect).iter().find(|it| {
+            let own = it.key.as_ref().is_some_and(|own| own.template == key.template);
+            own && it.claim.is_none()
+        });
         match known {
             Some(known) => all.extend(known.identities.iter().filter(seen).map(outer)),
             None => {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::callgraph::CallGraph;
 use super::identity::KeyIdentity;
-use super::lease::{KeyKind, KeyUse, Leases, UseId};
+use super::lease::{KeyKind, KeyUse, Leases, UseId, ways_to};
 use super::outcome::{Abstract, Assumption};
 use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator};
 use crate::ir::effect::{BodyId, EffectKind, Site};
@@ -197,12 +197,17 @@ impl Finder<'_> {
         site: Site,
         handles: &BTreeSet<ValueId>,
     ) -> Passing {
-        let identities = self.leases.identities_at(self.program, point.acquire, point);
-        if self.releases.at(self.graph, site, &identities) {
+        let known = self.leases.identities_at(self.program, point);
+        let released = match &known {
+            Some(identities) => self.releases.at(site, identities),
+            None => self.releases.any_at(self.graph, site, &self.all_identities(point)),
+        };
+        if released {
             return Passing::Released;
         }
         match body.op(site.op).map(|op| &op.kind) {
             Some(OpKind::ScopeEnd(values)) => {
+                let identities = known.unwrap_or_else(|| self.all_identities(point));
                 let dropped = values.iter().any(|value| {
                     handles.contains(value) && self.drop_releases(site.body, *value, &identities)
                 });
@@ -228,6 +233,13 @@ impl Finder<'_> {
             }
             _ => Passing::Held,
         }
+    }
+
+    /// The identities of the acquire for whoever calls it.
+    fn all_identities(&self, point: &AcquirePoint) -> BTreeSet<KeyIdentity> {
+        let acquire = self.leases.get(point.acquire);
+        let all = acquire.into_iter().flat_map(|it| &it.identities);
+        all.map(|one| one.identity.clone()).collect()
     }
 
     /// The values through which the body holds the lease: what the acquire gave back, unwrapped.
@@ -290,7 +302,8 @@ impl Finder<'_> {
         let id = point.site.body;
         let mut way = vec![point.site];
         way.extend(point.chain.iter().copied());
-        let up = self.graph.run_by(id).iter().filter_map(|site| {
+        let leads = |site: &&Site| self.leases.takes_through(self.program, point, **site);
+        let up = self.graph.run_by(id).iter().filter(leads).filter_map(|site| {
             let won = match self.invokes_script(*site, id) {
                 true => self.script_won(point)?,
                 false => self.hands_on(*site, id).then(|| self.returned(point, &point.won))??,
@@ -367,11 +380,11 @@ fn quiet(body: &Body, call: &Call) -> bool {
         || matches!(body.kind(call.result), ValueKind::Adapted { .. } | ValueKind::Converted { .. })
 }
 
-/// Which keys a body releases, itself or through what it calls.
+/// Which keys an operation releases, itself or through what it runs.
 #[derive(Debug, Default)]
 struct ReleaseSummaries {
-    by_body: BTreeMap<BodyId, BTreeSet<KeyIdentity>>,
     by_site: BTreeMap<Site, BTreeSet<KeyIdentity>>,
+    by_body: BTreeMap<BodyId, BTreeSet<KeyIdentity>>,
     /// Types that have a method which releases.
     types: BTreeSet<TypeId>,
 }
@@ -379,45 +392,42 @@ struct ReleaseSummaries {
 impl ReleaseSummaries {
     fn new(program: &Program, graph: &CallGraph, leases: &Leases) -> Self {
         let mut summaries = Self::default();
-        for (_, key_use) in leases.releases() {
-            let all: BTreeSet<KeyIdentity> =
-                key_use.identities.iter().map(|one| one.identity.clone()).collect();
-            summaries.by_site.entry(key_use.site).or_default().extend(all.iter().cloned());
-            summaries.by_body.entry(key_use.site.body).or_default().extend(all);
+        let taken: BTreeSet<&KeyIdentity> =
+            leases.acquires().flat_map(|(_, it)| &it.identities).map(|it| &it.identity).collect();
+        for (_, release) in leases.releases() {
+            for one in release.identities.iter().filter(|one| taken.contains(&one.identity)) {
+                for (body, ops) in ways_to(program, graph, release, one) {
+                    summaries.add(body, ops, &one.identity);
+                }
+            }
         }
-        summaries.close(graph);
-        let bodies = summaries.by_body.keys();
-        summaries.types = bodies.filter_map(|body| program.owner_of(*body)).collect();
+        let sites = leases.releases().map(|(_, release)| release.site);
+        let bodies = graph.leading_to(sites, usize::MAX).into_keys();
+        summaries.types = bodies.filter_map(|body| program.owner_of(body)).collect();
         summaries
     }
 
-    /// Carries what is released up through calls until nothing changes.
-    fn close(&mut self, graph: &CallGraph) {
-        let mut waiting: Vec<BodyId> = self.by_body.keys().copied().collect();
-        while let Some(body) = waiting.pop() {
-            let all = self.by_body.get(&body).cloned().unwrap_or_default();
-            for site in graph.run_by(body) {
-                let above = self.by_body.entry(site.body).or_default();
-                let before = above.len();
-                above.extend(all.iter().cloned());
-                if above.len() > before {
-                    waiting.push(site.body);
-                }
-            }
+    fn add(&mut self, body: BodyId, ops: BTreeSet<OpId>, identity: &KeyIdentity) {
+        self.by_body.entry(body).or_default().insert(identity.clone());
+        for op in ops {
+            self.by_site.entry(Site { body, op }).or_default().insert(identity.clone());
         }
     }
 
     /// Whether a body releases one of these keys.
     fn body(&self, body: BodyId, identities: &BTreeSet<KeyIdentity>) -> bool {
-        self.by_body.get(&body).is_some_and(|all| all.iter().any(|one| identities.contains(one)))
+        self.by_body.get(&body).is_some_and(|all| !all.is_disjoint(identities))
     }
 
-    /// Whether an operation does, itself or by what it runs.
-    fn at(&self, graph: &CallGraph, site: Site, identities: &BTreeSet<KeyIdentity>) -> bool {
-        let own = self.by_site.get(&site);
-        if own.is_some_and(|all| all.iter().any(|one| identities.contains(one))) {
-            return true;
-        }
-        graph.runs_at(site).iter().any(|body| self.body(*body, identities))
+    /// Whether an operation may, where it is not told of which key: it runs what releases one of these
+    /// for somebody.
+    fn any_at(&self, graph: &CallGraph, site: Site, identities: &BTreeSet<KeyIdentity>) -> bool {
+        let runs = graph.runs_at(site).iter();
+        self.at(site, identities) || runs.into_iter().any(|body| self.body(*body, identities))
+    }
+
+    /// Whether an operation does.
+    fn at(&self, site: Site, identities: &BTreeSet<KeyIdentity>) -> bool {
+        self.by_site.get(&site).is_some_and(|all| !all.is_disjoint(identities))
     }
 }

@@ -4,7 +4,7 @@
 //! is the entry. Leaving a scope early (`return`, `?`, `break`) passes a [`OpKind::ScopeEnd`] for
 //! every scope left, so that exit actions (Drop) happen on each path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::{Path, TypeRef};
 use super::value::{Pattern, Value, ValueId, ValueKind};
@@ -81,6 +81,8 @@ pub struct Body {
     pub ops: Vec<Op>,
     /// All blocks; 0 is the entry.
     pub blocks: Vec<Block>,
+    /// The block that each value of a join comes from, in order; not of every front-end.
+    pub ways: BTreeMap<ValueId, Vec<BlockId>>,
     /// What a script's first line tells the server of it: `flags=no-cluster,allow-cross-slot-keys`.
     pub flags: Vec<String>,
     /// The whole source of the body.
@@ -260,6 +262,7 @@ impl Body {
             values: Vec::new(),
             ops: Vec::new(),
             blocks: vec![entry],
+            ways: BTreeMap::new(),
             flags: Vec::new(),
             span,
         }
@@ -339,6 +342,16 @@ impl Body {
         let leads = |from: &&Block| from.end.successors().contains(&block);
         let ids = self.blocks.iter().enumerate().filter(|(_, from)| leads(from));
         ids.filter_map(|(index, _)| u32::try_from(index).ok().map(BlockId)).collect()
+    }
+
+    /// The values that meet where a block begins, each with the block that brings it; `None` when the
+    /// value is not known to be one that meets there.
+    #[must_use]
+    pub fn incoming(&self, block: BlockId, value: ValueId) -> Option<Vec<(BlockId, ValueId)>> {
+        let join = self.peel(value);
+        let ValueKind::Join(values) = self.kind(join) else { return None };
+        let before = self.ways.get(&join).filter(|ways| **ways == self.leading_to(block))?;
+        Some(before.iter().copied().zip(values.iter().copied()).collect())
     }
 
     /// Every block that some blocks lead to, those included, by the ways on that `next` leaves open.

@@ -3,7 +3,7 @@
 pub use crate::analysis::Analysis;
 pub use crate::analysis::duration::CallLimit;
 pub use crate::analysis::expiry::Omission;
-pub use crate::analysis::lease::{Action, KeyKind, KeyUse, OwnerProof, stores_nothing};
+pub use crate::analysis::lease::{Action, Claim, KeyKind, KeyUse, OwnerProof, stores_nothing};
 pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;

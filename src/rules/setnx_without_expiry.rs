@@ -6,7 +6,8 @@ rule!("setnx-without-expiry", check);
 
 fn check(analysis: &Analysis, out: &mut Findings) {
     for (_, acquire) in analysis.leases.acquires() {
-        if acquire.library {
+        // A field or member has no expiry of its own.
+        if acquire.library || acquire.claim == Some(Claim::Share) {
             continue;
         }
         for omission in analysis.omissions(acquire) {

@@ -8,7 +8,8 @@ rule!("unconditional-del", check);
 fn check(analysis: &Analysis, out: &mut Findings) {
     for (_, release) in analysis.leases.releases() {
         let undoes = analysis.leases.only_undoes(analysis.program, &analysis.graph, release);
-        if release.owner == OwnerProof::None && !release.library && !undoes {
+        let whole = release.claim.is_none();
+        if whole && release.owner == OwnerProof::None && !release.library && !undoes {
             report(analysis, release, out);
         }
     }

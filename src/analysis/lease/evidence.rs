@@ -128,7 +128,14 @@ fn class_of(
     let guarded =
         changes().any(|it| it.action == Action::Release && it.owner == OwnerProof::Atomic);
     let server = uses.iter().any(|it| it.owner == OwnerProof::Atomic);
-    let certain = if named { Confidence::High } else { Confidence::Medium };
+    // Sets and hashes hold data of every kind: a member that only its own adder goes on with may be
+    // any of them.
+    let part = matches!(identity, KeyIdentity::Part(..));
+    let certain = match (named, part) {
+        (true, false) => Confidence::High,
+        (true, true) | (false, false) => Confidence::Medium,
+        (false, true) => Confidence::Low,
+    };
     let (kind, confidence) = if library || (acquired && compared && (named || server)) {
         (KeyKind::Lease, Confidence::High)
     } else if acquired && (settled || compared) {
@@ -170,27 +177,30 @@ fn held_by_client(
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.
 fn is_named(program: &Program, identity: &KeyIdentity, uses: &[&KeyUse]) -> bool {
-    let own = match identity {
-        KeyIdentity::Template(skeleton) => has_lock_word(&program.words, skeleton),
-        KeyIdentity::Field(owner, field) => {
-            has_lock_word(&program.words, owner) || has_lock_word(&program.words, field)
+    let takes = |it: &&&KeyUse| it.action == Action::Acquire;
+    names_lock(program, identity)
+        || uses.iter().filter(takes).any(|it| {
+            let owner = program.qualified_name(it.site.body);
+            has_lock_word(&program.words, &owner)
+        })
+}
+
+/// Whether what makes a key that key bears a lock word.
+fn names_lock(program: &Program, identity: &KeyIdentity) -> bool {
+    let speaks = |text: &str| has_lock_word(&program.words, text);
+    match identity {
+        KeyIdentity::Template(text) | KeyIdentity::Constant(text) => speaks(text),
+        KeyIdentity::Field(owner, name) | KeyIdentity::Named(owner, name) => {
+            speaks(owner) || speaks(name)
         }
-        KeyIdentity::Constant(name) => has_lock_word(&program.words, name),
         KeyIdentity::Parameter(function, index) => {
             let header = program.function(*function);
             let name = header.and_then(|it| it.parameters.get(*index as usize));
-            name.is_some_and(|parameter| has_lock_word(&program.words, &parameter.name))
+            name.is_some_and(|parameter| speaks(&parameter.name))
         }
         KeyIdentity::ScriptKey(..) => false,
-        KeyIdentity::Named(home, name) => {
-            has_lock_word(&program.words, home) || has_lock_word(&program.words, name)
-        }
-    };
-    let takes = |it: &&&KeyUse| it.action == Action::Acquire;
-    own || uses.iter().filter(takes).any(|it| {
-        let owner = program.qualified_name(it.site.body);
-        has_lock_word(&program.words, &owner)
-    })
+        KeyIdentity::Part(key, part) => names_lock(program, key) || speaks(part),
+    }
 }
 
 /// Whether the code around a use speaks of a lock: function, type, constants of the command, log.

@@ -13,11 +13,7 @@ use crate::link::Program;
 /// client sends both as one.
 pub(crate) fn is_first_expiry(program: &Program, renew: &KeyUse, acquire: &KeyUse) -> bool {
     let script = in_script(program, acquire);
-    let lost = match script {
-        // In a script there is no failure around a reply.
-        true => Abstract::Reply(false),
-        false => Abstract::Ok(Box::new(Abstract::Reply(false))),
-    };
+    let lost = super::answer(program, acquire, false);
     let winners = || {
         meetings(program, renew, acquire)
             .any(|(early, late)| only_when_won(program, early, late, &lost))

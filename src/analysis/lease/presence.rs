@@ -21,9 +21,7 @@ pub(crate) fn is_presence(program: &Program, leases: &Leases, acquire: &KeyUse) 
 fn says_nothing(program: &Program, acquire: &KeyUse) -> bool {
     let effect = program.effects(acquire.site.body).get(acquire.effect);
     let Some(EffectKind::Redis(command)) = effect.map(|effect| &effect.kind) else { return false };
-    let place = crate::catalog::redis::command(&command.name).and_then(|row| row.value);
-    let stored = place.and_then(|place| command.words.get(place.checked_sub(1)?));
-    let Some(word) = stored else { return false };
+    let Some(word) = super::stored(command) else { return false };
     let template = match (&word.text, word.value) {
         (Some(text), _) => KeyTemplate::text(text.clone()),
         (None, Some(value)) => program.template(acquire.site.body, value),

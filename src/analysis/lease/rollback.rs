@@ -28,7 +28,7 @@ pub(super) fn only_undoes(
     acquires: &[&KeyUse],
 ) -> bool {
     let ways = release.identities.iter().filter(|one| one.identity == *identity);
-    let taken = leading_to(graph, acquires);
+    let taken = graph.leading_to(acquires.iter().map(|acquire| acquire.site), MOST_CALLS);
     let undoing = Undoing { program, graph, taken };
     let mut any = false;
     for way in ways {
@@ -39,22 +39,6 @@ pub(super) fn only_undoes(
         }
     }
     any
-}
-
-/// The operations that take a key or lead to where it is taken, by body.
-fn leading_to(graph: &CallGraph, acquires: &[&KeyUse]) -> BTreeMap<BodyId, BTreeSet<OpId>> {
-    let mut found: BTreeMap<BodyId, BTreeSet<OpId>> = BTreeMap::new();
-    let mut waiting: Vec<Site> = acquires.iter().map(|acquire| acquire.site).collect();
-    let mut count = 0;
-    while let Some(site) = waiting.pop() {
-        let own = found.entry(site.body).or_default();
-        count += 1;
-        if own.is_empty() && count < MOST_CALLS {
-            waiting.extend(graph.run_by(site.body));
-        }
-        own.insert(site.op);
-    }
-    found
 }
 
 struct Undoing<'a> {

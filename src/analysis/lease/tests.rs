@@ -52,3 +52,129 @@ fn a_key_rolled_back_on_failure_only_is_a_marker() {
     "#;
     assert_eq!(kinds(text, Settings::default(), Action::Acquire), [KeyKind::Marker]);
 }
+
+/// A program of `work`, `busy` and functions of an INCR.
+fn counting(functions: &str) -> String {
+    format!(
+        r#"
+        use redis::AsyncCommands;
+        use redis::RedisResult as Result;
+        type Conn = redis::aio::ConnectionManager;
+        async fn work(shop: u64) -> Result<()> {{ let _ = shop; Ok(()) }}
+        {functions}
+        "#
+    )
+}
+
+#[test]
+fn a_count_is_a_lease_where_the_first_alone_goes_on_and_gives_it_back() {
+    let text = counting(
+        r#"
+        pub async fn import(conn: &mut Conn, shop: u64) -> Result<bool> {
+            let key = format!("import:{shop}");
+            let count: i64 = conn.incr(&key, 1).await?;
+            if count > 1 { return Ok(false); }
+            work(shop).await?;
+            let _: () = conn.del(&key).await?;
+            Ok(true)
+        }
+        pub async fn limit(conn: &mut Conn, shop: u64) -> Result<bool> {
+            let key = format!("requests:{shop}");
+            let count: i64 = conn.incr(&key, 1).await?;
+            if count > 20 { return Ok(false); }
+            work(shop).await?;
+            let _: () = conn.del(&key).await?;
+            Ok(true)
+        }
+        "#,
+    );
+    assert_eq!(kinds(&text, Settings::default(), Action::Acquire), [KeyKind::Lease]);
+    assert_eq!(
+        kinds(&text, Settings::default(), Action::Release),
+        [KeyKind::Lease, KeyKind::Plain]
+    );
+}
+
+#[test]
+fn a_winner_that_leaves_without_giving_back_has_no_lease() {
+    let text = counting(
+        r#"
+        pub async fn once(conn: &mut Conn, shop: u64) -> Result<bool> {
+            let count: i64 = conn.incr("once", 1).await?;
+            if count != 1 { return Ok(false); }
+            if work(shop).await.is_ok() { return Ok(true); }
+            let _: () = conn.del("once").await?;
+            Ok(false)
+        }
+        pub async fn expect(conn: &mut Conn) -> Result<()> {
+            let count: i64 = conn.incr("expected", 1).await?;
+            assert_eq!(count, 1);
+            conn.del("expected").await
+        }
+        "#,
+    );
+    assert_eq!(kinds(&text, Settings::default(), Action::Acquire), []);
+}
+
+#[test]
+fn callers_decide_by_what_a_function_tells_them() {
+    let text = counting(
+        r#"
+        async fn begin(conn: &mut Conn, shop: u64) -> Result<Option<i64>> {
+            let count: i64 = conn.incr(format!("run:{shop}"), 1).await?;
+            match count {
+                1 => {
+                    let _: bool = conn.expire(format!("run:{shop}"), 60).await?;
+                    Ok(Some(count))
+                }
+                _ => Ok(None),
+            }
+        }
+        async fn end(conn: &mut Conn, shop: u64) -> Result<()> {
+            conn.del(format!("run:{shop}")).await
+        }
+        pub async fn run(conn: &mut Conn, shop: u64) -> Result<()> {
+            let Some(_) = begin(conn, shop).await? else { return Ok(()) };
+            let done = work(shop).await;
+            end(conn, shop).await?;
+            done
+        }
+        "#,
+    );
+    assert_eq!(kinds(&text, Settings::default(), Action::Acquire), [KeyKind::Lease]);
+    // Nobody who runs it gives it back.
+    let alone = text.replace("end(conn, shop).await?;", "");
+    assert_eq!(kinds(&alone, Settings::default(), Action::Acquire), []);
+}
+
+#[test]
+fn a_member_is_told_by_key_and_member() {
+    let text = counting(
+        r#"
+        pub async fn index(conn: &mut Conn, shop: u64, other: u64) -> Result<bool> {
+            let added: i64 = conn.sadd("indexing", shop).await?;
+            if added == 0 { return Ok(false); }
+            work(shop).await?;
+            let _: i64 = conn.srem("indexing", OTHER).await?;
+            Ok(true)
+        }
+        "#,
+    );
+    let same = text.replace("OTHER", "shop");
+    assert_eq!(kinds(&same, Settings::default(), Action::Acquire), [KeyKind::Lease]);
+    let other = text.replace("OTHER", "other");
+    assert_eq!(kinds(&other, Settings::default(), Action::Acquire), []);
+}
+
+#[test]
+fn what_a_call_passes_to_a_wrapper_empties_the_key() {
+    let text = counting(
+        r#"
+        async fn put(conn: &mut Conn, key: &str, value: &str) -> Result<()> { conn.set(key, value).await }
+        pub async fn take(conn: &mut Conn) -> Result<bool> { conn.set_nx("lock:shop", "me").await }
+        pub async fn leave(conn: &mut Conn) -> Result<()> { put(conn, "lock:shop", "").await }
+        pub async fn name(conn: &mut Conn, name: &str) -> Result<()> { put(conn, "name", name).await }
+        "#,
+    );
+    assert_eq!(kinds(&text, Settings::default(), Action::Release), [KeyKind::Lease]);
+}

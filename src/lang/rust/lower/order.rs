@@ -161,6 +161,8 @@ fn sort_joins(
         let mut sorted: Vec<(Option<BlockId>, ValueId)> =
             sources.iter().map(number).zip(ways.iter().copied()).collect();
         sorted.sort_by_key(|(block, _)| *block);
-        *ways = sorted.into_iter().map(|(_, way)| way).collect();
+        *ways = sorted.iter().map(|(_, way)| *way).collect();
+        let known: Option<Vec<BlockId>> = sorted.into_iter().map(|(block, _)| block).collect();
+        body.ways.extend(known.map(|known| (*join, known)));
     }
 }
