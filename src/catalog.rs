@@ -19,8 +19,9 @@ pub use row::{Api, ApiEffect, ApiScript, Bounds, Place, RowCount, TimeUnit, Wire
 pub use table::Library;
 
 /// The tables that come with the program: name for messages, text.
-const TABLES: [(&str, &str); 2] = [
+const TABLES: [(&str, &str); 3] = [
     ("rules/apis/rust.toml", include_str!("../rules/apis/rust.toml")),
+    ("rules/apis/rust-services.toml", include_str!("../rules/apis/rust-services.toml")),
     ("rules/apis/lua.toml", include_str!("../rules/apis/lua.toml")),
 ];
 
@@ -133,7 +134,7 @@ impl Catalog {
     /// The library whose crate or package this import root is (`deadpool_redis`).
     #[must_use]
     pub fn library_of_root(&self, root: &str) -> Option<&Library> {
-        self.libraries.iter().find(|library| library.import_roots.iter().any(|own| own == root))
+        self.libraries.iter().find(|library| library.has_root(root))
     }
 
     /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`. Only
@@ -259,6 +260,14 @@ mod tests {
         ] {
             assert_eq!(catalog.canonical(&path(written)), path(meant).as_slice());
         }
+    }
+
+    #[test]
+    fn a_star_in_a_root_stands_for_any_text() {
+        let root = |name: &str| Catalog::builtin().library_of_root(name).map(|it| it.id.as_str());
+        assert_eq!(root("aws_sdk_sesv2"), Some("aws-sdk"));
+        assert_eq!(root("aws_config"), Some("aws-sdk"));
+        assert_eq!(root("aws_sigv4"), None);
     }
 
     #[test]

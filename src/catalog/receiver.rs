@@ -19,6 +19,8 @@ pub enum Receiver {
     Chain(TypeName),
     /// An annotation, attribute or decorator.
     Annotation(TypeName),
+    /// Any call of a library without rows that is given a value of this type.
+    Given(TypeName),
     /// Every member of a named set.
     Set(String),
     /// Anything: method name and argument shape tell.
@@ -56,6 +58,7 @@ impl Receiver {
             "ctor" => Self::Constructor(name),
             "chain" => Self::Chain(name),
             "annotation" => Self::Annotation(name),
+            "given" => Self::Given(name),
             _ => return Err(format!("receiver `{text}` is of no known kind")),
         })
     }
@@ -71,7 +74,8 @@ impl Receiver {
             | Self::Macro(name)
             | Self::Constructor(name)
             | Self::Chain(name)
-            | Self::Annotation(name) => Some(name),
+            | Self::Annotation(name)
+            | Self::Given(name) => Some(name),
             Self::Set(_) | Self::Any => None,
         }
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::CatalogError;
-use super::receiver::Receiver;
+use super::receiver::{Receiver, fits};
 use super::row::{Api, ApiEffect, ApiScript, Bounds, Place, RowCount, TimeUnit, Wire};
 
 /// A library.
@@ -17,7 +17,7 @@ pub struct Library {
     pub id: String,
     /// Its name in the package registry.
     pub package: String,
-    /// The crates or packages it is imported by.
+    /// The crates or packages it is imported by; a `*` stands for any text.
     pub import_roots: Vec<String>,
     /// Crates that it gives on under their own name: `redis` in `deadpool_redis::redis::cmd`.
     #[serde(default)]
@@ -28,6 +28,14 @@ pub struct Library {
     /// What is special about it.
     #[serde(default)]
     pub note: String,
+}
+
+impl Library {
+    /// Whether this crate is one of the library's.
+    #[must_use]
+    pub fn has_root(&self, root: &str) -> bool {
+        self.import_roots.iter().any(|own| own == root || own.contains('*') && fits(own, root))
+    }
 }
 
 /// What one table holds.

@@ -213,7 +213,7 @@ fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
             let name = call.callee.name().filter(|_| queued);
             let by_name =
                 name.and_then(|name| pipeline::row_by_name(context.program.catalog, name, count));
-            match by_name.or_else(|| external::generated(context, call)) {
+            match by_name.or_else(|| external::unlisted(context, op, call)) {
                 Some(row) => row,
                 None => return,
             }

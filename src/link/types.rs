@@ -42,6 +42,9 @@ pub enum Ty {
     Derived {
         /// The full path of the function or type the chain began at, crate first.
         from: Arc<Path>,
+        /// Whether it, or what it was taken from, is what a call outside answered: most of that is
+        /// data, not the client.
+        answered: bool,
     },
     /// Something of which only traits are known: `impl A + B`, `dyn A`, a type parameter.
     Bounds(Arc<[Bound]>),
@@ -72,6 +75,12 @@ pub enum Bound {
 }
 
 impl Ty {
+    /// Some type of the library that a path is of.
+    #[must_use]
+    pub fn derived(from: Path) -> Self {
+        Self::Derived { from: Arc::new(from), answered: false }
+    }
+
     /// A library type without arguments.
     #[must_use]
     pub fn external(path: Path) -> Self {
@@ -95,7 +104,7 @@ impl Ty {
     #[must_use]
     pub fn root(&self) -> Option<&str> {
         match self {
-            Self::External { path, .. } | Self::Derived { from: path } => path.first(),
+            Self::External { path, .. } | Self::Derived { from: path, .. } => path.first(),
             _ => None,
         }
     }

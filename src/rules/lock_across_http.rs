@@ -158,6 +158,14 @@ fn key_words(client: &str) -> &'static str {
         "async-stripe" => "`.customize().request_strategy(RequestStrategy::Idempotent(key))`",
         "aws-sdk" => "the operation's client token, or `if_none_match(\"*\")` for an object",
         "lettre" => "a `Message-ID` of the attempt's own, and a record of what was sent",
+        "alloy"
+        | "ethers"
+        | "web3"
+        | "starknet"
+        | "solana-client"
+        | "subxt"
+        | "xrpl"
+        | "near-jsonrpc-client" => "one signed transaction, kept and sent again as it is",
         _ => "`.header(\"Idempotency-Key\", …)`, the same for every try",
     }
 }
@@ -172,6 +180,8 @@ fn limit_words(client: &str) -> &'static str {
         "ureq" => "`.config().timeout_global(Some(Duration::from_secs(…))).build()`",
         "aws-sdk" => "`TimeoutConfig::builder().operation_timeout(Duration::from_secs(…))`",
         "lettre" => "`.timeout(Some(Duration::from_secs(…)))` on the transport's builder",
+        "solana-client" => "`RpcClient::new_with_timeout(url, Duration::from_secs(…))`",
+        "jsonrpsee" => "`.request_timeout(Duration::from_secs(…))` on the client's builder",
         _ => "`tokio::time::timeout(Duration::from_secs(…), …)` around it",
     }
 }

@@ -66,7 +66,7 @@ fn connection(group: &Group<'_>, body: BodyId, call: &Call) -> Option<ValueId> {
 fn open(group: &Group<'_>, (body, value): (BodyId, ValueId)) -> bool {
     match group.ty(body, value) {
         Ty::Unknown => true,
-        Ty::External { path, .. } | Ty::Derived { from: path } => {
+        Ty::External { path, .. } | Ty::Derived { from: path, .. } => {
             matching::unlisted(group.program.catalog, &path)
         }
         _ => false,

@@ -51,7 +51,7 @@ pub(crate) fn kinds(program: &Program) -> BTreeSet<Kind> {
 fn kind(program: &Program, body: &Body, value: ValueId, ty: &Ty) -> Option<Kind> {
     let (path, by_type) = match ty {
         Ty::External { path, .. } => (path, true),
-        Ty::Derived { from } => (from, false),
+        Ty::Derived { from, .. } => (from, false),
         _ => return None,
     };
     let root = path.first().filter(|_| matching::unlisted(program.catalog, path))?;

@@ -98,10 +98,11 @@ pub(super) fn on_external(
     ranked.finish()
 }
 
-/// Rows of a method on some type of a library: a fluent chain stays in its library.
+/// Rows of a method on some type of a library: a fluent chain stays in its library. What a call
+/// outside answered is data more often than a client, so there a name that many types have is none.
 pub(super) fn on_derived(
     catalog: &'static Catalog,
-    from: &Path,
+    (from, answered): (&Path, bool),
     shape: Shape<'_>,
     scope: &InScope,
 ) -> Vec<&'static Api> {
@@ -115,7 +116,9 @@ pub(super) fn on_derived(
             Receiver::Chain(name) => (name.root() == canonical.first().map_or("", String::as_str)
                 && canonical.last().is_some_and(|last| last == name.last()))
             .then_some(0),
-            Receiver::Type(_) if own => Some(if set { 4 } else { 2 }),
+            Receiver::Type(_) if own && !(answered && row.ambiguity == "high") => {
+                Some(if set { 4 } else { 2 })
+            }
             Receiver::Trait(name) if related(catalog, name.root(), from) => {
                 in_scope(name, scope).map(|by_glob| 1 + by_glob)
             }
@@ -316,25 +319,24 @@ fn pool_yields(catalog: &Catalog, row: &Api, arguments: &[Ty]) -> bool {
 /// one that shares its types.
 pub(super) fn related(catalog: &Catalog, root: &str, path: &Path) -> bool {
     let Some(own) = path.first() else { return false };
-    let both = |all: &[String]| all.iter().any(|r| r == own) && all.iter().any(|r| r == root);
     own == root
         || FAMILIES.iter().any(|family| family.contains(&own) && family.contains(&root))
-        || catalog.library_of_root(root).is_some_and(|library| both(&library.import_roots))
+        || catalog.library_of_root(root).is_some_and(|library| library.has_root(own))
 }
 
 fn of_library(catalog: &Catalog, row: &Api, path: &[String]) -> bool {
     let Some(root) = path.first() else { return false };
     let library = catalog.library(&row.library);
     library.is_some_and(|library| {
-        library.import_roots.iter().any(|own| {
-            own == root
-                || FAMILIES.iter().any(|f| f.contains(&own.as_str()) && f.contains(&root.as_str()))
-        })
+        library.has_root(root)
+            || library.import_roots.iter().any(|own| {
+                FAMILIES.iter().any(|f| f.contains(&own.as_str()) && f.contains(&root.as_str()))
+            })
     })
 }
 
 /// Whether a crate is none that the catalog has, nor the standard library.
-pub(super) fn unlisted(catalog: &Catalog, path: &Path) -> bool {
+pub(in crate::link) fn unlisted(catalog: &Catalog, path: &Path) -> bool {
     path.first().is_some_and(|root| {
         !matches!(root, "std" | "core" | "alloc")
             && catalog.library_of_root(root).is_none()

@@ -236,11 +236,12 @@ impl Program {
                         _ => return Resolved { receiver: ty, ..Resolved::unknown() },
                     }
                 }
-                Ty::Derived { from } => {
+                Ty::Derived { from, answered } => {
                     if let Some(found) = self.extension(None, shape) {
                         return found;
                     }
-                    let apis = matching::on_derived(self.catalog, from, shape, site.in_scope);
+                    let apis =
+                        matching::on_derived(self.catalog, (from, *answered), shape, site.in_scope);
                     return match apis.is_empty() {
                         true => Resolved { receiver: ty, ..Resolved::unknown() },
                         false => Resolved::library(apis, ty),

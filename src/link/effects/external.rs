@@ -13,6 +13,9 @@ use crate::ir::key::KeyTemplate;
 
 mod idempotency;
 mod limit;
+mod unlisted;
+
+pub(super) use unlisted::row as unlisted;
 
 /// Names of HTTP methods.
 const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "head", "options", "trace"];
@@ -98,16 +101,6 @@ fn published(context: &Context<'_>, whole: &Chain) -> Option<(&'static Api, Opti
     Some((row, topic))
 }
 
-/// The row of a generated gRPC client's method, known by its type's name: `x_client::XClient`.
-pub(super) fn generated(context: &Context<'_>, call: &Call) -> Option<&'static Api> {
-    let receiver = call.receiver.filter(|_| call.arguments.len() == 1)?;
-    let path = facts::type_path(context.program, context.id, receiver);
-    let [.., module, name] = path.as_slice() else { return None };
-    (module.ends_with("_client") && name.ends_with("Client"))
-        .then(|| context.program.catalog.row("tonic.generated.rpc"))
-        .flatten()
-}
-
 fn protocol(api: &Api) -> Protocol {
     match api.protocol.as_deref() {
         Some("grpc") => Protocol::Grpc,
@@ -125,12 +118,12 @@ fn method(request: &Request<'_, '_>) -> Option<String> {
     if METHODS.contains(&name) {
         return Some(name.to_ascii_uppercase());
     }
-    if name == "request" {
-        let first = at.with(head.arguments.first()?.value);
-        let (path, _) = variant(request.context.program, &first)?;
-        return path.last().cloned();
-    }
-    None
+    let named = head.arguments.iter().find_map(|argument| {
+        let (path, _) = variant(request.context.program, &at.with(argument.value))?;
+        let [.., owner, method] = path.as_slice() else { return None };
+        (owner == "Method").then(|| method.clone())
+    });
+    named.filter(|method| METHODS.contains(&method.to_ascii_lowercase().as_str()))
 }
 
 fn url(request: &Request<'_, '_>) -> Option<KeyTemplate> {
@@ -139,7 +132,8 @@ fn url(request: &Request<'_, '_>) -> Option<KeyTemplate> {
     if let Some(value) = api.argument("url").and_then(|index| Context::argument(call, index)) {
         return Some(context.at(value).template(program));
     }
-    let whole = request.whole.as_ref()?;
+    // What the builder of a remote procedure is given first is no address.
+    let whole = request.whole.as_ref().filter(|_| protocol(api) == Protocol::Http)?;
     let (_, head) = whole.root.call(program)?;
     let index = usize::from(head.callee.name() == Some("request"));
     Some(whole.root.with(head.arguments.get(index)?.value).template(program))

@@ -217,7 +217,7 @@ impl<'p> Group<'p> {
     /// A path value of a library: a table of a macro, a variant or constant of a type.
     fn library_path(&self, path: &Path) -> Ty {
         if let Some(root) = self.program.table_library(path) {
-            return Ty::Derived { from: Arc::new(Path(vec![root.to_owned(), "table".to_owned()])) };
+            return Ty::derived(Path(vec![root.to_owned(), "table".to_owned()]));
         }
         let parent = path.parent();
         match parent.last() {

@@ -49,7 +49,7 @@ pub fn yielded(catalog: &Catalog, row: &Api, receiver: &Ty) -> Option<Ty> {
     let members = catalog.members(yields);
     let names: Vec<&TypeName> = members.into_iter().filter_map(Receiver::name).collect();
     let (root, cluster) = match receiver {
-        Ty::External { path, .. } | Ty::Derived { from: path } => (
+        Ty::External { path, .. } | Ty::Derived { from: path, .. } => (
             path.first().unwrap_or_default(),
             path.0.iter().any(|part| part.to_lowercase().contains("cluster")),
         ),
@@ -76,9 +76,12 @@ pub fn yielded(catalog: &Catalog, row: &Api, receiver: &Ty) -> Option<Ty> {
 /// What a method of a library's value gives, by the row it is.
 #[must_use]
 pub fn method(catalog: &Catalog, row: Option<&Api>, receiver: &Ty, reply: Option<Ty>) -> Ty {
+    let answered = row.is_some_and(|row| row.effect == ApiEffect::HttpCall);
     let chain = || match receiver {
-        Ty::External { path, .. } => Ty::Derived { from: Arc::clone(path) },
-        Ty::Derived { .. } => receiver.clone(),
+        Ty::External { path, .. } => Ty::Derived { from: Arc::clone(path), answered },
+        Ty::Derived { from, answered: before } => {
+            Ty::Derived { from: Arc::clone(from), answered: answered || *before }
+        }
         _ => Ty::Unknown,
     };
     let Some(row) = row else {
@@ -130,6 +133,7 @@ pub fn function(catalog: &Catalog, path: &Path, row: Option<&Api>, arguments: &[
             return Ty::external(Path::parse("redis::Cmd"));
         }
     }
+    let answered = row.is_some_and(|row| row.effect == ApiEffect::HttpCall);
     let Some(last) = path.last() else { return Ty::Unknown };
     let first = || arguments.first().cloned().unwrap_or_default();
     let parent = path.parent();
@@ -171,6 +175,6 @@ pub fn function(catalog: &Catalog, path: &Path, row: Option<&Api>, arguments: &[
     }
     match path.first() {
         Some("std" | "core" | "alloc") => Ty::Unknown,
-        _ => Ty::Derived { from: Arc::new(path.clone()) },
+        _ => Ty::Derived { from: Arc::new(path.clone()), answered },
     }
 }

@@ -68,7 +68,7 @@ impl<'p> Group<'p> {
                 None => resolved.receiver,
             },
             Callee::Macro(_) => match (&resolved.path, row) {
-                (Some(path), Some(_)) => Ty::Derived { from: Arc::new(path.clone()) },
+                (Some(path), Some(_)) => Ty::derived(path.clone()),
                 _ => Ty::Unknown,
             },
             Callee::Value(_) => match resolved.receiver {
@@ -205,7 +205,7 @@ impl<'p> Group<'p> {
             Ty::External { path, .. }
                 if !receiver.is_standard() && standard::held(receiver).is_none() =>
             {
-                vec![Ty::Derived { from: Arc::clone(path) }]
+                vec![Ty::derived(path.as_ref().clone())]
             }
             Ty::Derived { .. } => vec![receiver.clone()],
             _ => standard::closure_parameters(receiver, name),

@@ -33,6 +33,7 @@ impl Walker<'_> {
             _ => {
                 if !self.wrapped_items(call.tokens.clone(), around) {
                     self.conditional_items(call, around);
+                    self.contracts(call, around);
                 }
             }
         }
@@ -43,7 +44,17 @@ impl Walker<'_> {
         match last_name(call).as_str() {
             "lazy_static" | "thread_local" => self.lazy_statics(call, around),
             "cfg_if" => self.conditional_items(call, around),
-            _ => {}
+            _ => self.contracts(call, around),
+        }
+    }
+
+    /// `sol! { interface Name { … } }`, `abigen!(Name, "abi.json")`: types that a macro makes of a
+    /// contract's text. They are things of the macro, as if they were imported from it.
+    fn contracts(&mut self, call: &syn::Macro, around: &Around) {
+        let of_macro = Path(call.path.segments.iter().map(|part| part.ident.to_string()).collect());
+        for name in contract_names(call.tokens.clone()) {
+            let (scope, path) = (around.scope.clone(), of_macro.join(name.clone()));
+            self.index.imports.push(Import { scope, path, name });
         }
     }
 
@@ -96,6 +107,36 @@ impl Walker<'_> {
             }
         }
     }
+}
+
+/// The contracts that the tokens of a macro call name: after a word of Solidity, or before a file or
+/// text of an interface description.
+fn contract_names(tokens: TokenStream) -> Vec<String> {
+    let trees: Vec<TokenTree> = tokens.into_iter().collect();
+    let word = |tree: &TokenTree| match tree {
+        TokenTree::Ident(word) => Some(word.to_string()),
+        _ => None,
+    };
+    let declared = trees.windows(2).filter_map(|pair| {
+        let [before, name] = pair else { return None };
+        let declares = matches!(word(before)?.as_str(), "contract" | "interface" | "library");
+        word(name).filter(|name| declares && name.starts_with(char::is_uppercase))
+    });
+    let described = trees.windows(3).filter_map(|three| match three {
+        [name, TokenTree::Punct(comma), TokenTree::Literal(text)]
+            if comma.as_char() == ',' && describes_interface(&text.to_string()) =>
+        {
+            word(name)
+        }
+        _ => None,
+    });
+    declared.chain(described).collect()
+}
+
+/// Whether a literal is the text of an interface description or the name of a file of one.
+fn describes_interface(literal: &str) -> bool {
+    let text = literal.trim_start_matches('r').trim_matches('#').trim_matches('"').trim();
+    text.ends_with(".json") || text.starts_with('[')
 }
 
 fn last_name(call: &syn::Macro) -> String {

@@ -127,6 +127,26 @@ fn use_trees_are_flat() {
 }
 
 #[test]
+fn contracts_of_macros_are_things_of_the_macro() {
+    let index = indexed(
+        "sol! { #[sol(rpc)] interface Token { function pause() external; } contract Shop is Base {} }\n\
+         ethers::abigen!(Pair, \"abi/pair.json\"; Router, r#\"[{}]\"#,);\n\
+         labels!(Order, \"order\");",
+    );
+    let flat: Vec<String> =
+        index.imports.iter().map(|one| format!("{} {}", one.path, one.name)).collect();
+    assert_eq!(
+        flat,
+        [
+            "sol::Token Token",
+            "sol::Shop Shop",
+            "ethers::abigen::Pair Pair",
+            "ethers::abigen::Router Router",
+        ]
+    );
+}
+
+#[test]
 fn constants_are_sliced_with_their_value() {
     let text = "pub const TTL: u64 = 30;\n\
                 lazy_static! { /// Doc.\n pub static ref SCRIPT: Script = Script::new(\"x\"); }\n\

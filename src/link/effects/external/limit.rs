@@ -2,9 +2,10 @@
 //! the library's own.
 
 use super::Request;
-use crate::catalog::Bounds;
-use crate::ir::effect::{ExpiryUnit, Timeout};
-use crate::ir::value::{Literal, ValueKind};
+use crate::catalog::{ApiEffect, Bounds};
+use crate::ir::body::Call;
+use crate::ir::effect::{ExpiryUnit, Site, Timeout};
+use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
 use crate::link::effects::chain::{self, Chain, Link};
 use crate::link::effects::context::Context;
@@ -73,6 +74,10 @@ pub(super) fn of(request: &Request<'_, '_>) -> Timeout {
 /// The client that sends a request.
 fn client(request: &Request<'_, '_>) -> Option<At> {
     let program = request.context.program;
+    // A function that is given the client: its receiver, if any, is no client.
+    if let Some(index) = request.api.argument("client") {
+        return Context::argument(request.call, index).map(|client| request.context.at(client));
+    }
     let of_builder = request.whole.as_ref().and_then(|whole| {
         let (_, head) = whole.root.call(program)?;
         Some(whole.root.with(head.receiver?))
@@ -98,19 +103,32 @@ fn set_by(program: &Program, source: &At, depth: usize) -> Setting {
     let Some(owner) = Context::new(program, source.body).filter(|_| depth < DEEPEST) else {
         return Setting::Hidden;
     };
+    if let Some(given) = limit_of_maker(program, site, maker) {
+        return Setting::Limit(limit(program, &source.with(given)));
+    }
     let Some(receiver) = maker.receiver else {
         return set_by_maker(&owner, source, maker.callee.name(), depth);
     };
     let whole = chain::collect(&owner, receiver, site.op);
     match set_on_chain(&owner, &whole, depth) {
         Setting::Nothing => match whole.root.call(program) {
-            Some((_, first)) if first.receiver.is_none() => {
-                set_by_maker(&owner, &whole.root, first.callee.name(), depth)
-            }
-            _ => Setting::Nothing,
+            Some((_, first)) => match first.receiver {
+                Some(client) => set_on(&owner, &whole.root.with(client), depth + 1),
+                None => set_by_maker(&owner, &whole.root, first.callee.name(), depth),
+            },
+            // It is made of something that is given: what that is has set its limits.
+            None => set_on(&owner, &whole.root, depth + 1),
         },
         said => said,
     }
+}
+
+/// The limit among the arguments of a constructor that takes one.
+fn limit_of_maker(program: &Program, site: Site, maker: &Call) -> Option<ValueId> {
+    let rows = facts::apis(program, site).into_iter();
+    let row =
+        rows.filter(|row| row.effect == ApiEffect::Handle).find(|row| row.bounds.is_some())?;
+    Context::argument(maker, row.argument("duration")?)
 }
 
 /// What the calls on a builder say; the last word counts.
