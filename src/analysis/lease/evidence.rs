@@ -223,8 +223,12 @@ fn named_around(program: &Program, key_use: &KeyUse) -> bool {
         })
 }
 
-/// The functions that a use is seen from.
+/// The functions that a use is seen from. A script has what it is to compare among its own arguments:
+/// who calls it says nothing.
 fn functions_around(program: &Program, key_use: &KeyUse) -> BTreeSet<FunctionId> {
+    if program.in_script(key_use.site.body) {
+        return BTreeSet::new();
+    }
     let sites = all_sites(program, key_use);
     sites.into_iter().filter_map(|site| program.enclosing_function(site.body)).collect()
 }
