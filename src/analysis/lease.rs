@@ -418,6 +418,9 @@ pub(super) fn ways_to(
 fn answer(program: &Program, acquire: &KeyUse, won: bool) -> Abstract {
     let reply = match (acquire.library, won) {
         (true, true) => Abstract::Present,
+        // What was there before, which is nothing for a winner.
+        (_, true) if gives_old(program, acquire) => Abstract::Nothing,
+        (_, false) if gives_old(program, acquire) => Abstract::Some(Box::new(Abstract::Present)),
         (_, won) if claim::counts(program, acquire) => Abstract::Number(if won { 1 } else { 2 }),
         (_, won) => Abstract::Reply(won),
     };
@@ -425,6 +428,11 @@ fn answer(program: &Program, acquire: &KeyUse, won: bool) -> Abstract {
         true => reply,
         false => Abstract::Ok(Box::new(reply)),
     }
+}
+
+fn gives_old(program: &Program, acquire: &KeyUse) -> bool {
+    let effect = program.effects(acquire.site.body).get(acquire.effect);
+    matches!(effect.map(|effect| &effect.kind), Some(EffectKind::Redis(command)) if command.gives_old())
 }
 
 /// What a command does to a lease key; `None` for commands on other kinds of keys.

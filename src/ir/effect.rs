@@ -433,6 +433,13 @@ impl Effect {
 }
 
 impl RedisCommand {
+    /// Whether it answers what the key held before instead of whether it wrote: `SET … GET`.
+    #[must_use]
+    pub fn gives_old(&self) -> bool {
+        let mut options = self.words.iter().skip(2).filter_map(|word| word.text.as_deref());
+        self.is(&["SET"]) && options.any(|word| word.eq_ignore_ascii_case("GET"))
+    }
+
     /// Whether it is one of these names (upper case).
     #[must_use]
     pub fn is(&self, names: &[&str]) -> bool {

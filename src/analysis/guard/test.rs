@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::value::{Values, acquires};
+use super::value::{Values, acquires, nothing_says};
 use super::{CheckKind, Fact};
 use crate::ir::body::{Callee, Test};
 use crate::ir::effect::RedisCommand;
@@ -172,9 +172,9 @@ impl<'v, 'b> Reader<'v, 'b> {
             true if acquires(command) && (zero_is_false || command.is(&["SET"])) => {
                 Some(CheckKind::Acquired)
             }
-            false if command.is(&["GET", "GETEX"]) => Some(CheckKind::Absent),
             false if zero_is_false && command.is(&SIZES) => Some(CheckKind::Absent),
-            _ => None,
+            false => nothing_says(command),
+            true => None,
         }
     }
 
@@ -250,7 +250,7 @@ impl<'v, 'b> Reader<'v, 'b> {
             }
             true if acquires(command) && !zero && !nothing => Some(CheckKind::Acquired),
             true if command.is(&SIZES) && zero => Some(CheckKind::Absent),
-            true if command.is(&["GET", "GETEX"]) && nothing => Some(CheckKind::Absent),
+            true if nothing && nothing_says(command).is_some() => nothing_says(command),
             true if command.is(&["TTL", "PTTL"]) && *constant == Literal::Integer(-2) => {
                 Some(CheckKind::Absent)
             }
@@ -345,8 +345,8 @@ impl<'v, 'b> Reader<'v, 'b> {
         match there {
             true if self.finds(command) => Some(CheckKind::Owner),
             true if acquires(command) => Some(CheckKind::Acquired),
-            false if command.is(&["GET", "GETEX"]) => Some(CheckKind::Absent),
-            _ => None,
+            false => nothing_says(command),
+            true => None,
         }
     }
 }

@@ -221,6 +221,11 @@ fn taking_the_lease_or_finding_it_free_is_said_apart() {
     assert_eq!(kind(acquire, "PEXPIRE"), Some(CheckKind::Acquired));
     let set = "if redis.call('SET', KEYS[1], ARGV[1], 'NX') then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
     assert_eq!(kind(set, "PEXPIRE"), Some(CheckKind::Acquired));
+    let old = "local old = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'GET') if OLD then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end";
+    let asked = |test: &str| ask(&old.replace("OLD", test), "PEXPIRE");
+    assert_eq!(kind(&old.replace("OLD", "not old"), "PEXPIRE"), Some(CheckKind::Acquired));
+    assert_eq!(kind(&old.replace("OLD", "old == ARGV[1]"), "PEXPIRE"), Some(CheckKind::Owner));
+    assert_eq!(asked("old"), OwnerCheck::Unchecked);
     let place = "if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 0 then return 0 end
         redis.call('PEXPIREAT', KEYS[1], ARGV[3])";
     assert_eq!(kind(place, "PEXPIREAT"), Some(CheckKind::Acquired));

@@ -5,7 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Answer, Seen};
+use super::{Answer, CheckKind, Seen};
 use crate::ir::body::{Body, OpId};
 use crate::ir::effect::{Condition, Effect, EffectKind, Key, RedisCommand};
 use crate::ir::value::{Literal, TemplatePart, ValueId, ValueKind};
@@ -232,7 +232,7 @@ impl<'b> Values<'b> {
     /// Whether a value is stored, by what is known of the values it is taken from.
     fn is_stored(&self, value: ValueId, known: &BTreeMap<ValueId, bool>) -> bool {
         if let Some(command) = self.command(value) {
-            return command.is(&READS);
+            return command.is(&READS) || command.gives_old();
         }
         let stored = |value: &ValueId| known.contains_key(value);
         match self.kind(self.peel(value)) {
@@ -426,7 +426,20 @@ enum Listed<'b> {
     Value(ValueId),
 }
 
-/// Whether a command takes the key, or a place among its holders, only if that is free.
+/// Whether a command takes the key, or a place among its holders, only if that is free, and says so by
+/// what it answers.
 pub(super) fn acquires(command: &RedisCommand) -> bool {
-    command.condition == Condition::IfAbsent
+    command.condition == Condition::IfAbsent && !command.gives_old()
+}
+
+/// What it says that a command answers nothing: there was nothing, and by now the key may be the
+/// caller's.
+pub(super) fn nothing_says(command: &RedisCommand) -> Option<CheckKind> {
+    match command.name.as_str() {
+        "GET" | "GETEX" => Some(CheckKind::Absent),
+        "SET" if command.condition == Condition::IfAbsent && command.gives_old() => {
+            Some(CheckKind::Acquired)
+        }
+        _ => None,
+    }
 }
