@@ -2,10 +2,10 @@
 //! the library's own.
 
 use super::Request;
-use crate::catalog::{ApiEffect, Bounds};
+use crate::catalog::{Api, ApiEffect, Bounds};
 use crate::ir::body::Call;
 use crate::ir::effect::{ExpiryUnit, Site, Timeout};
-use crate::ir::value::{Literal, ValueId, ValueKind};
+use crate::ir::value::{Literal, ValueKind};
 use crate::link::Program;
 use crate::link::effects::chain::{self, Chain, Link};
 use crate::link::effects::context::Context;
@@ -79,8 +79,11 @@ fn client(request: &Request<'_, '_>) -> Option<At> {
         return Context::argument(request.call, index).map(|client| request.context.at(client));
     }
     let of_builder = request.whole.as_ref().and_then(|whole| {
-        let (_, head) = whole.root.call(program)?;
-        Some(whole.root.with(head.receiver?))
+        let (site, head) = whole.root.call(program)?;
+        match maker_row(program, site) {
+            Some(_) => Some(whole.root.clone()),
+            None => Some(whole.root.with(head.receiver?)),
+        }
     });
     of_builder.or_else(|| request.call.receiver.map(|receiver| request.context.at(receiver)))
 }
@@ -103,8 +106,9 @@ fn set_by(program: &Program, source: &At, depth: usize) -> Setting {
     let Some(owner) = Context::new(program, source.body).filter(|_| depth < DEEPEST) else {
         return Setting::Hidden;
     };
-    if let Some(given) = limit_of_maker(program, site, maker) {
-        return Setting::Limit(limit(program, &source.with(given)));
+    match set_by_arguments(&owner, source, (site, maker), depth) {
+        Setting::Nothing => {}
+        said => return said,
     }
     let Some(receiver) = maker.receiver else {
         return set_by_maker(&owner, source, maker.callee.name(), depth);
@@ -123,12 +127,30 @@ fn set_by(program: &Program, source: &At, depth: usize) -> Setting {
     }
 }
 
-/// The limit among the arguments of a constructor that takes one.
-fn limit_of_maker(program: &Program, site: Site, maker: &Call) -> Option<ValueId> {
-    let rows = facts::apis(program, site).into_iter();
-    let row =
-        rows.filter(|row| row.effect == ApiEffect::Handle).find(|row| row.bounds.is_some())?;
-    Context::argument(maker, row.argument("duration")?)
+/// The row of a call that makes an object with a limit, or with the limits of what it is given.
+fn maker_row(program: &Program, site: Site) -> Option<&'static Api> {
+    facts::apis(program, site).into_iter().find(|row| {
+        let limits = row.bounds.is_some() || row.argument("client").is_some();
+        row.effect == ApiEffect::Handle && limits
+    })
+}
+
+/// What the arguments of a call that makes an object say, where its row names them.
+fn set_by_arguments(
+    owner: &Context<'_>,
+    source: &At,
+    maker: (Site, &Call),
+    depth: usize,
+) -> Setting {
+    let program = owner.program;
+    let (site, call) = maker;
+    let Some(row) = maker_row(program, site) else { return Setting::Nothing };
+    let given = |role: &str| Context::argument(call, row.argument(role)?);
+    match (given("duration").filter(|_| row.bounds.is_some()), given("client")) {
+        (Some(duration), _) => Setting::Limit(limit(program, &source.with(duration))),
+        (None, Some(client)) => set_on(owner, &source.with(client), depth + 1),
+        (None, None) => Setting::Nothing,
+    }
 }
 
 /// What the calls on a builder say; the last word counts.
@@ -146,9 +168,7 @@ fn set_on_chain(context: &Context<'_>, whole: &Chain, depth: usize) -> Setting {
             Some(Bounds::Part) => partly = true,
             None => {}
         }
-        if CARRIES.contains(&name)
-            && let Some(at) = given
-        {
+        if let Some(at) = carried(program, link, name) {
             match set_on(context, &at, depth + 1) {
                 Setting::Nothing => {}
                 said => return said,
@@ -156,6 +176,14 @@ fn set_on_chain(context: &Context<'_>, whole: &Chain, depth: usize) -> Setting {
         }
     }
     if partly { Setting::Partly } else { Setting::Nothing }
+}
+
+/// What a call on a builder is given that has limits of its own: a configuration, a client, a transport.
+fn carried(program: &Program, link: &Link, name: &str) -> Option<At> {
+    let rows = facts::apis(program, link.site).into_iter();
+    let mut named = rows.filter(|row| row.effect == ApiEffect::Modifier);
+    let by_row = named.find_map(|row| row.argument("client"));
+    link.argument(program, by_row.or(CARRIES.contains(&name).then_some(0))?)
 }
 
 /// What the limit that a call on a builder sets is a limit of; by the name alone where the builder's
