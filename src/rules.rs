@@ -31,6 +31,7 @@ pub mod precedence;
 
 pub mod setnx_without_expiry;
 pub mod expiry_not_atomic;
+pub mod constant_owner_value;
 pub mod unconditional_del;
 pub mod get_then_del;
 pub mod unconditional_pexpire;
@@ -51,6 +52,7 @@ pub use page::RuleInfo;
 pub static RULES: &[&Rule] = &[
     &setnx_without_expiry::RULE,
     &expiry_not_atomic::RULE,
+    &constant_owner_value::RULE,
     &unconditional_del::RULE,
     &get_then_del::RULE,
     &unconditional_pexpire::RULE,

@@ -177,7 +177,7 @@ pub(super) fn constructed(
         return Vec::new();
     };
     let makers = program.constructors(ty);
-    if makers.len() > MOST_CONSTRUCTORS {
+    if makers.len() > MOST_CONSTRUCTORS || program.is_assigned(ty, &field) {
         return Vec::new();
     }
     let set = makers.iter().filter_map(|(maker, value)| {
@@ -190,7 +190,7 @@ pub(super) fn constructed(
 }
 
 /// The calls one level up that give a template's parameters or script keys a value.
-fn sites_above(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<Site> {
+pub(super) fn sites_above(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<Site> {
     let origins = || template.holes().map(|hole| &hole.origin);
     if origins().any(|origin| matches!(origin, Origin::ScriptKey(_) | Origin::ScriptArgument(_))) {
         return program.script_callers(body).to_vec();

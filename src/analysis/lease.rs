@@ -181,6 +181,12 @@ impl Leases {
         all.max().cloned().unwrap_or_default()
     }
 
+    /// What a key is.
+    #[must_use]
+    pub fn class_of(&self, identity: &KeyIdentity) -> KeyClass {
+        self.class.get(identity).cloned().unwrap_or_default()
+    }
+
     /// The identity by which a use's key is what [`Leases::class`] says.
     #[must_use]
     pub fn telling_identity<'l>(&self, key_use: &'l KeyUse) -> Option<&'l Identified> {
@@ -472,7 +478,7 @@ pub fn stores_nothing(command: &RedisCommand) -> bool {
 }
 
 /// The word that a command stores.
-fn stored(command: &RedisCommand) -> Option<&Word> {
+pub(super) fn stored(command: &RedisCommand) -> Option<&Word> {
     let place = crate::catalog::redis::command(&command.name)?.value?;
     command.words.get(place.checked_sub(1)?)
 }

@@ -116,6 +116,8 @@ pub enum ApiEffect {
     LogCall,
     /// Makes a random or unique value.
     RandomToken,
+    /// Names the process, its host or a setting of it: the same at every call in one process.
+    ProcessName,
     /// Reads a clock that can jump.
     WallClock,
     /// Reads a clock that only goes on.

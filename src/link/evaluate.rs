@@ -11,7 +11,7 @@
 
 use crate::ir::body::{Body, Exit, Terminator};
 use crate::ir::effect::BodyId;
-use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate};
+use crate::ir::key::{Hole, HoleStep, KeyPart, KeyTemplate, Origin};
 use crate::ir::value::{Adapter, Conversion, Literal, TemplatePart, Text, ValueId, ValueKind};
 use crate::link::Program;
 use crate::link::names::Named;
@@ -257,7 +257,13 @@ impl<'p> Evaluator<'p> {
         match self.program.resolve(frame.body, path) {
             Named::Constant(id) => {
                 let body = self.program.constant_body(id)?;
-                self.returned_text(&frame.apart(body))
+                let mut all = self.returned_text(&frame.apart(body))?;
+                // A static is made once: what was random or unknown then is the same ever after.
+                let name = self.program.constant_name(frame, path);
+                for (number, hole) in holes_of(&mut all).enumerate() {
+                    hole.origin = Origin::Constant(format!("{name}/{number}"));
+                }
+                Some(all)
             }
             _ => None,
         }

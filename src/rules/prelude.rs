@@ -3,8 +3,11 @@
 pub use crate::analysis::Analysis;
 pub use crate::analysis::duration::CallLimit;
 pub use crate::analysis::expiry::Omission;
-pub use crate::analysis::lease::{Action, Claim, KeyKind, KeyUse, OwnerProof, stores_nothing};
+pub use crate::analysis::lease::{
+    Action, Claim, KeyKind, KeyUse, OwnerProof, UseId, stores_nothing,
+};
 pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
+pub use crate::analysis::owner_value::{SameValue, Sameness};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;

@@ -118,7 +118,8 @@ impl Evaluator<'_> {
     ) -> Option<Vec<Segments>> {
         let ty = self.type_of(frame, base)?;
         let makers = self.program.constructors(ty);
-        if makers.is_empty() || makers.len() > MOST_CONSTRUCTORS {
+        let unsure = makers.is_empty() || makers.len() > MOST_CONSTRUCTORS;
+        if unsure || self.program.is_assigned(ty, name) {
             return None;
         }
         let mut agreed: Option<(String, Segments)> = None;

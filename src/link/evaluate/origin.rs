@@ -84,6 +84,7 @@ impl Evaluator<'_> {
             }
             ValueKind::ScriptKey(Some(index)) => return Origin::ScriptKey(*index),
             ValueKind::ScriptArgument(Some(index)) => return Origin::ScriptArgument(*index),
+            ValueKind::Path(path) if program.is_local_name(&inner, path) => {}
             ValueKind::Path(path) => return Origin::Constant(program.constant_name(&inner, path)),
             ValueKind::Result(op) => {
                 let site = Site { body: inner.body, op: *op };
@@ -174,13 +175,22 @@ impl Program {
     }
 
     /// The name of a constant whose text is not known, the same wherever it is written.
-    fn constant_name(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> String {
+    pub(super) fn constant_name(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> String {
         let scope = self.scope_of(frame.body);
         match self.names.resolve(scope, path, Namespace::Value).0 {
             Named::External(full) => full.to_string(),
             Named::Constant(id) => format!("{path} {}.{}", id.file.0, id.index),
             _ => path.to_string(),
         }
+    }
+
+    /// Whether a name that is nothing in sight is written as variables are: a macro may have made it.
+    fn is_local_name(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> bool {
+        let scope = self.scope_of(frame.body);
+        let [name] = path.0.as_slice() else { return false };
+        let known = self.names.resolve(scope, path, Namespace::Value).0;
+        name.starts_with(|first: char| first.is_lowercase() || first == '_')
+            && matches!(known, Named::Unknown)
     }
 
     /// A template of a body that no call in sight enters: its parameters are nobody's here.

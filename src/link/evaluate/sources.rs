@@ -1,4 +1,5 @@
-//! What the catalog says of a call whose result is a value: random, clock, digest, duration, reply.
+//! What the catalog says of a call whose result is a value: random, clock, name of the process,
+//! digest, duration, reply.
 
 use crate::catalog::{Api, ApiEffect};
 use crate::ir::effect::Site;
@@ -19,6 +20,7 @@ impl Program {
         match row.effect {
             ApiEffect::RandomToken => Some(Origin::Random(row.csprng.unwrap_or(true), number)),
             ApiEffect::WallClock | ApiEffect::MonotonicClock => Some(Origin::Clock(number)),
+            ApiEffect::ProcessName => self.process_name(site, row),
             ApiEffect::RedisCommand
             | ApiEffect::ScriptInvoke
             | ApiEffect::SqlExec
@@ -26,6 +28,16 @@ impl Program {
             | ApiEffect::HttpCall => Some(Origin::Reply(number)),
             _ => None,
         }
+    }
+
+    /// What is the same at every call in one process: of settings, the one of that name.
+    fn process_name(&self, site: Site, row: &Api) -> Option<Origin> {
+        let Some(index) = row.argument("name") else {
+            return Some(Origin::Constant(row.id.clone()));
+        };
+        let call = self.body(site.body)?.body.call(site.op)?;
+        let setting = self.template(site.body, call.arguments.get(index)?.value);
+        Some(Origin::Constant(format!("{} {}", row.id, setting.constant()?)))
     }
 
     /// What a call does to what goes into it, when it is a digest, an encoding or an encryption.

@@ -269,3 +269,72 @@ fn alternatives_keep_what_they_have_in_common() {
     let expected = ["<…>order_lock:<order>", "cache:<…>", "<self.word(hot)>", "a<…>"];
     assert_eq!(shown, expected);
 }
+
+/// The origins of the holes of every probed key, by kind.
+fn origins(text: &str) -> Vec<&'static str> {
+    use crate::ir::key::Origin;
+    let kind = |origin: &Origin| match origin {
+        Origin::Constant(_) => "constant",
+        Origin::Random(..) => "random",
+        Origin::Unknown(_) => "unknown",
+        Origin::Field(_) => "field",
+        _ => "other",
+    };
+    let keys = keys(&program(text));
+    keys.iter()
+        .flat_map(|key| key.holes().map(|hole| kind(&hole.origin)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// What names the process is the same at every call; a setting is told by its name.
+#[test]
+fn names_of_the_process_and_its_settings_are_constants() {
+    let text = r#"
+        fn run(name: &str) {
+            probe(nix::unistd::getpid());
+            probe(std::env::var("POD").unwrap());
+            probe(gethostname::gethostname().to_string_lossy().to_string());
+            probe(std::env::var("ZONE").unwrap());
+            probe(std::env::var("POD").unwrap());
+            probe(std::env::var(name).unwrap());
+        }
+    "#;
+    let expected = ["constant", "constant", "constant", "constant", "constant", "unknown"];
+    assert_eq!(origins(text), expected);
+    assert_eq!(same(text), [(1, 4)]);
+}
+
+/// A static is made once, a function each time it is called; what is written as a variable and is
+/// none is not known.
+#[test]
+fn a_static_is_the_same_ever_after() {
+    let text = r#"
+        use std::sync::LazyLock;
+        static ONCE: LazyLock<String> = LazyLock::new(|| uuid::Uuid::new_v4().to_string());
+        fn each() -> String { uuid::Uuid::new_v4().to_string() }
+        fn run() {
+            probe(ONCE.clone());
+            probe(ONCE.as_str());
+            probe(each());
+            probe(each());
+            probe(made_by_a_macro);
+            probe(elsewhere::NAME);
+        }
+    "#;
+    assert_eq!(origins(text), ["constant", "constant", "random", "random", "unknown", "constant"]);
+    assert_eq!(same(text), [(0, 1)]);
+}
+
+/// A field that some code writes to later is not what its constructor set.
+#[test]
+fn a_field_that_is_assigned_is_not_known() {
+    let text = r#"
+        struct Desk { name: String, holder: String }
+        impl Desk {
+            fn new() -> Self { Self { name: "front".to_owned(), holder: "nobody".to_owned() } }
+            fn sit(&mut self, holder: String) { self.holder = holder; }
+            fn run(&self) { probe(&self.name); probe(&self.holder); }
+        }
+    "#;
+    assert_eq!(probed(text), ["front", "<self.holder>"]);
+}

@@ -1,11 +1,13 @@
 //! What evaluation asks of the workspace's own types: constructors, fields, trait methods.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use super::fields::Constructors;
+use crate::ir::body::OpKind;
 use crate::ir::effect::BodyId;
 use crate::ir::index::{ItemId, TypeRef};
+use crate::ir::value::ValueKind;
 use crate::link::names::{Named, Namespace, Scope};
 use crate::link::types::Ty;
 use crate::link::{ConstantId, FunctionId, Program, TypeId};
@@ -15,6 +17,8 @@ use crate::link::{ConstantId, FunctionId, Program, TypeId};
 pub struct Caches {
     pub(super) constructors: OnceLock<Constructors>,
     methods: OnceLock<BTreeMap<(TypeId, String, String), FunctionId>>,
+    /// Fields that are written to after they were made: of a type, or of one that is not known.
+    assigned: OnceLock<BTreeSet<(Option<TypeId>, String)>>,
 }
 
 /// The workspace type of a value's type.
@@ -60,6 +64,32 @@ impl Program {
     pub fn trait_method(&self, ty: TypeId, trait_name: &str, method: &str) -> Option<FunctionId> {
         let all = self.evaluated.methods.get_or_init(|| self.find_trait_methods());
         all.get(&(ty, trait_name.to_owned(), method.to_owned())).copied()
+    }
+
+    /// Whether some code writes to a field of a type after a constructor has set it.
+    #[must_use]
+    pub fn is_assigned(&self, ty: TypeId, field: &str) -> bool {
+        let all = self.evaluated.assigned.get_or_init(|| self.find_assigned());
+        [Some(ty), None].into_iter().any(|owner| all.contains(&(owner, field.to_owned())))
+    }
+
+    fn find_assigned(&self) -> BTreeSet<(Option<TypeId>, String)> {
+        let mut all = BTreeSet::new();
+        for own in &self.bodies {
+            for (_, _, op) in own.body.operations() {
+                let OpKind::Store { place, .. } = &op.kind else { continue };
+                let ValueKind::Field { base, name } = own.body.kind(own.body.peel(*place)) else {
+                    continue;
+                };
+                match self.type_of(own.id, *base) {
+                    Ty::Unknown => all.insert((None, name.clone())),
+                    ty => {
+                        workspace_type(&ty).is_some_and(|id| all.insert((Some(id), name.clone())))
+                    }
+                };
+            }
+        }
+        all
     }
 
     fn find_trait_methods(&self) -> BTreeMap<(TypeId, String, String), FunctionId> {

@@ -58,6 +58,7 @@ const PLAIN: &[(&str, Standard)] = &[
     ("to_ne_bytes", Standard::Converted(Conversion::Bytes, false)),
     ("to_owned", Standard::Converted(Conversion::Same, true)),
     ("to_string", Standard::Converted(Conversion::Display, false)),
+    ("to_string_lossy", Standard::Converted(Conversion::Bytes, true)),
     ("to_uppercase", Standard::Converted(Conversion::Shaped, false)),
     ("to_vec", Standard::Converted(Conversion::Same, true)),
     ("transpose", Standard::Adapted(Adapter::Reshape)),
