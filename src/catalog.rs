@@ -35,6 +35,8 @@ pub struct Catalog {
     by_method: BTreeMap<String, Vec<usize>>,
     sets: BTreeMap<String, Vec<Receiver>>,
     ids: BTreeSet<String>,
+    /// Crates of libraries and what rows name in them: `redis`, `Script`.
+    items: BTreeSet<(String, String)>,
 }
 
 /// Why a table could not be read.
@@ -137,15 +139,21 @@ impl Catalog {
         self.libraries.iter().find(|library| library.has_root(root))
     }
 
-    /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`. Only
-    /// what a library says that it re-exports is cut: `sqlx::postgres` is no crate.
+    /// A path with re-exporting crates cut off: `deadpool_redis::redis::cmd` is `redis::cmd`. Of a
+    /// listed library only what it says that it re-exports is cut: `sqlx::postgres` is no crate. Of
+    /// a crate without rows it is what has the name of a library and holds an item of it.
     #[must_use]
     pub fn canonical<'p>(&self, mut path: &'p [String]) -> &'p [String] {
         while let Some((root, inner)) = path.split_first() {
-            let Some(library) = self.library_of_root(root) else { break };
-            let module = inner.get(..inner.len().saturating_sub(1)).unwrap_or_default();
-            let crate_name = module.iter().position(|part| library.re_exports.contains(part));
-            match crate_name.and_then(|at| inner.get(at..)) {
+            let listed = self.library_of_root(root);
+            let re_exported = |at: &usize| match (listed, inner.get(*at..)) {
+                (Some(library), Some([part, _, ..])) => library.re_exports.contains(part),
+                (None, Some([part, item, ..])) => {
+                    self.items.contains(&(part.clone(), item.clone()))
+                }
+                _ => false,
+            };
+            match (0..inner.len()).find(re_exported).and_then(|at| inner.get(at..)) {
                 Some(rest) => path = rest,
                 None => break,
             }
@@ -155,6 +163,12 @@ impl Catalog {
 
     fn add(&mut self, name: &str, table: table::Table) -> Result<(), CatalogError> {
         self.libraries.extend(table.libraries);
+        let in_sets = table.sets.values().flatten();
+        let in_rows = table.rows.iter().flat_map(|row| &row.receivers);
+        self.items.extend(in_sets.chain(in_rows).filter_map(|receiver| {
+            let [root, item] = receiver.name()?.path.as_slice() else { return None };
+            Some((root.clone(), item.clone()))
+        }));
         self.sets.extend(table.sets);
         for row in table.rows {
             let trouble = self.trouble(&row);
@@ -240,13 +254,13 @@ mod tests {
         let catalog = Catalog::builtin();
         let written = path("deadpool_redis::redis::cmd");
         assert_eq!(catalog.canonical(&written), path("redis::cmd").as_slice());
-        let own = path("shop::redis::cmd");
-        assert_eq!(catalog.canonical(&own), own.as_slice());
         for plain in [
             "redis::aio::ConnectionManager",
             "sqlx::postgres::PgPool",
             "sqlx::mysql::MySqlPool",
             "apalis::redis::RedisStorage",
+            "gateway::redis::SessionStore",
+            "gateway::redis",
             "tokio::time::sleep",
             "deadpool_redis::redis",
         ] {
@@ -257,6 +271,7 @@ mod tests {
             ("deadpool_postgres::tokio_postgres::Client", "tokio_postgres::Client"),
             ("bb8_redis::bb8::Pool", "bb8::Pool"),
             ("sea_orm::sqlx::types::chrono::Utc", "chrono::Utc"),
+            ("gateway::cache::redis::Script", "redis::Script"),
         ] {
             assert_eq!(catalog.canonical(&path(written)), path(meant).as_slice());
         }

@@ -132,12 +132,12 @@ pub enum Role {
     /// Code that ships.
     #[default]
     Product,
-    /// Tests, benches, examples, mocks.
+    /// Tests, benches, mocks. Examples are product code: they are there to be copied.
     Test,
 }
 
 /// Names of folders that only serve tests.
-const TEST_FOLDERS: [&str; 21] = [
+const TEST_FOLDERS: [&str; 20] = [
     "test",
     "tests",
     "testing",
@@ -157,7 +157,6 @@ const TEST_FOLDERS: [&str; 21] = [
     "stubs",
     "bench",
     "benches",
-    "examples",
     "e2e",
 ];
 /// Ends of such names.

@@ -58,6 +58,8 @@ pub struct InScope {
 pub struct Calls {
     pub(super) targets: Vec<BTreeMap<OpId, Targets>>,
     pub(super) callers: Vec<Vec<Site>>,
+    /// Where closures and functions are given to workspace bodies.
+    pub(super) handed: flow::Handed,
     /// Bodies of functions and constants, by file.
     pub(super) first_bodies: BTreeMap<(crate::source::FileId, ItemId), BodyId>,
     /// What each node of the module tree brings in.
@@ -83,6 +85,16 @@ impl Program {
     #[must_use]
     pub fn callers(&self, body: BodyId) -> &[Site] {
         self.calls.callers.get(body.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls by which a closure, a future or a function (or what it lies in) comes to a workspace
+    /// body that may run it, sorted.
+    #[must_use]
+    pub fn handed_to(&self, given: BodyId, to: BodyId) -> Vec<Site> {
+        let around = |body| std::iter::successors(Some(body), |own| self.body(*own)?.parent);
+        let found = around(given)
+            .find_map(|given| around(to).find_map(|to| self.calls.handed.get(&(given, to))));
+        found.into_iter().flatten().copied().collect()
     }
 
     /// The body of a function; `None` when it has none or was not lowered.

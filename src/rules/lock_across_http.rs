@@ -1,5 +1,7 @@
 //! A call leaves the process while a lease is held.
 
+use std::collections::BTreeMap;
+
 use super::prelude::*;
 
 rule!("lock-across-http", check);
@@ -8,40 +10,66 @@ fn check(analysis: &Analysis, out: &mut Findings) {
     for region in analysis.regions.iter() {
         for op in &region.held {
             let site = Site { body: region.point.site.body, op: *op };
-            let all = analysis.reach.at(&analysis.graph, site);
-            let judged = all
-                .iter()
-                .filter_map(|reached| Some((reached, Safety::of(analysis, region, reached)?)));
-            // The worst of what one operation reaches; of two alike the nearest.
-            let worst =
-                judged.reduce(
-                    |one, other| {
-                        if other.1.severity() > one.1.severity() { other } else { one }
-                    },
-                );
-            if let Some((reached, safety)) = worst {
-                report(analysis, region, site, reached, &safety, out);
+            for (section, all) in sections(analysis, site) {
+                // The worst of what one operation reaches; of two alike the nearest.
+                let judged = all.into_iter().filter_map(|reached| {
+                    let safety = Safety::of(analysis, region, &reached)?;
+                    Some((reached, safety))
+                });
+                let worst =
+                    judged.reduce(
+                        |one, other| {
+                            if other.1.severity() > one.1.severity() { other } else { one }
+                        },
+                    );
+                if let Some((reached, safety)) = worst {
+                    let call = HeldCall { site, section, reached, safety };
+                    report(analysis, region, &call, out);
+                }
             }
         }
     }
 }
 
-fn report(
-    analysis: &Analysis,
-    region: &Region,
+/// A call that leaves the process while a lease is held.
+struct HeldCall {
+    /// The operation of the region that leads to it.
     site: Site,
-    reached: &Reached,
-    safety: &Safety,
-    out: &mut Findings,
-) {
+    /// Where what that operation runs is given to the function that holds the lease: each such call
+    /// is a section of its own.
+    section: Option<Site>,
+    reached: Reached,
+    safety: Safety,
+}
+
+/// What an operation reaches, by the calls that give it what it runs: a function that takes a lease
+/// around a closure has as many sections as callers.
+fn sections(analysis: &Analysis, site: Site) -> BTreeMap<Option<Site>, Vec<Reached>> {
+    let mut sections: BTreeMap<Option<Site>, Vec<Reached>> = BTreeMap::new();
+    for reached in analysis.reach.at(&analysis.graph, site) {
+        let below = reached.chain.get(1).map(|below| below.body);
+        let handed = below.map(|below| analysis.program.handed_to(below, site.body));
+        match handed.filter(|sites| !sites.is_empty()) {
+            None => sections.entry(None).or_default().push(reached),
+            Some(sites) => {
+                for section in sites {
+                    sections.entry(Some(section)).or_default().push(reached.clone());
+                }
+            }
+        }
+    }
+    sections
+}
+
+fn report(analysis: &Analysis, region: &Region, held: &HeldCall, out: &mut Findings) {
+    let HeldCall { site, section, reached, safety } = held;
     let Some(acquire) = analysis.leases.get(region.point.acquire) else { return };
     let class = analysis.leases.class(acquire);
     let Some(effect) = reached.effect(analysis.program) else { return };
     let EffectKind::External(call) = &effect.kind else { return };
-    let Some(primary) = analysis.place(site) else { return };
-    let key = analysis
-        .key_at(acquire, &region.point.way())
-        .unwrap_or_else(|| key_name(analysis, acquire));
+    let Some(primary) = analysis.place(section.unwrap_or(*site)) else { return };
+    let way: Vec<Site> = section.iter().copied().chain(region.point.way()).collect();
+    let key = analysis.key_at(acquire, &way).unwrap_or_else(|| key_name(analysis, acquire));
     let message = format!("the lease {key} is held across {}", describe(effect, call));
     let mut finding = RULE
         .finding(primary, message)
@@ -50,17 +78,17 @@ fn report(
         .help(safety.help(&effect.client))
         .subject(format!(
             "{key} {}",
-            analysis.call_name(reached.target().unwrap_or(site)).unwrap_or_default()
+            analysis.call_name(reached.target().unwrap_or(*site)).unwrap_or_default()
         ))
-        .function(analysis.function_name(site.body))
+        .function(analysis.function_name(section.unwrap_or(*site).body))
         .steps(analysis.step(region.point.site, "the lease is held from here"));
     if !region.point.chain.is_empty() {
         finding = finding.steps(analysis.use_step(acquire, "acquired by this command"));
     }
     for step in reached.chain.iter().take(reached.chain.len().saturating_sub(1)).take(4) {
-        let name = analysis.call_name(*step).unwrap_or_else(|| "the closure".to_owned());
-        finding =
-            finding.steps(analysis.step(*step, format!("`{name}` is called while it is held")));
+        let name = analysis.call_name(*step).map(|name| format!("`{name}`"));
+        let name = name.unwrap_or_else(|| "what was given".to_owned());
+        finding = finding.steps(analysis.step(*step, format!("{name} is called while it is held")));
     }
     finding = finding.step(effect.span, format!("leaves the process over {} here", call.protocol));
     if let Some(release) = region.releases.first() {

@@ -45,10 +45,14 @@ impl Sources {
     }
 }
 
+/// The calls by which a closure or function, the first, comes to a workspace body, the second.
+pub(super) type Handed = BTreeMap<(BodyId, BodyId), BTreeSet<Site>>;
+
 /// The flow of a program: what each parameter may hold.
 pub(super) struct Flow<'p> {
     program: &'p Program,
-    held: BTreeMap<Parameter, BTreeSet<Source>>,
+    /// With each the call that gave it first.
+    held: BTreeMap<Parameter, BTreeSet<(Source, Site)>>,
     /// How many values the question at hand has looked at.
     seen: Cell<u32>,
 }
@@ -58,11 +62,13 @@ impl<'p> Flow<'p> {
     pub(super) fn build(program: &'p Program) -> Self {
         let mut flow = Self { program, held: BTreeMap::new(), seen: Cell::new(0) };
         let mut onward: BTreeMap<Parameter, BTreeSet<Parameter>> = BTreeMap::new();
-        let mut open: Vec<(Parameter, Source)> = Vec::new();
+        let mut open: Vec<(Parameter, (Source, Site))> = Vec::new();
         for own in &program.bodies {
             for (_, op, call) in own.body.calls() {
+                let at = Site { body: own.id, op };
                 for (parameter, sources) in flow.given(own.id, op, call) {
-                    open.extend(sources.direct.into_iter().map(|source| (parameter, source)));
+                    let direct = sources.direct.into_iter();
+                    open.extend(direct.map(|source| (parameter, (source, at))));
                     for from in sources.parameters {
                         onward.entry(from).or_default().insert(parameter);
                     }
@@ -76,6 +82,17 @@ impl<'p> Flow<'p> {
             }
         }
         flow
+    }
+
+    /// Where closures and functions are given to workspace bodies, directly or by way of others.
+    pub(super) fn handed(&self) -> Handed {
+        let mut handed = Handed::new();
+        for ((to, _), sources) in &self.held {
+            for (source, at) in sources {
+                handed.entry((source.body, *to)).or_default().insert(*at);
+            }
+        }
+        handed
     }
 
     /// What a call gives for each parameter of each workspace body it may run.
@@ -119,9 +136,13 @@ impl<'p> Flow<'p> {
         let sources = self.sources(body, value, false, STEPS);
         let mut all = sources.direct;
         for parameter in &sources.parameters {
-            all.extend(self.held.get(parameter).into_iter().flatten().copied());
+            all.extend(self.held_by(parameter));
         }
         all.into_iter().filter(|source| source.future == future).map(|source| source.body).collect()
+    }
+
+    fn held_by(&self, parameter: &Parameter) -> impl Iterator<Item = Source> + '_ {
+        self.held.get(parameter).into_iter().flatten().map(|(source, _)| *source)
     }
 
     /// Whether all that a call may run are async functions.
@@ -189,10 +210,9 @@ impl<'p> Flow<'p> {
         }
         if let Callee::Value(value) = &call.callee {
             let sources = self.sources(body, *value, false, steps);
-            let held = sources.parameters.iter().filter_map(|parameter| self.held.get(parameter));
-            let callables =
-                sources.direct.iter().chain(held.flatten()).filter(|source| !source.future);
-            called.extend(callables.map(|source| source.body));
+            let held = sources.parameters.iter().flat_map(|parameter| self.held_by(parameter));
+            let callables = sources.direct.iter().copied().chain(held);
+            called.extend(callables.filter(|source| !source.future).map(|source| source.body));
         }
         for called in &called {
             all.add(self.returned(*called, steps));

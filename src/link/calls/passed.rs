@@ -40,10 +40,11 @@ struct Runnable<'p> {
 pub(crate) fn finish(program: &mut Program, from: usize) {
     let count = program.bodies.len();
     program.calls.targets.resize_with(count, BTreeMap::new);
-    let additions = {
+    let (additions, handed) = {
         let runnable = Runnable { program, flow: Flow::build(program) };
-        runnable.additions(from)
+        (runnable.additions(from), runnable.flow.handed())
     };
+    program.calls.handed = handed;
     for (site, addition) in additions {
         let Some(targets) = program.calls.targets.get_mut(site.body.0 as usize) else { continue };
         let entry = targets.entry(site.op).or_insert_with(|| Targets {
