@@ -14,6 +14,7 @@ pub mod lease;
 pub mod lifted;
 pub mod lock_words;
 pub mod outcome;
+pub mod outcome_use;
 pub mod owner_value;
 pub mod personal;
 pub mod reach;

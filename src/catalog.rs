@@ -15,7 +15,7 @@ pub mod row;
 mod table;
 
 pub use receiver::{Receiver, TypeName};
-pub use row::{Api, ApiEffect, ApiScript, Bounds, Place, RowCount, TimeUnit, Wire};
+pub use row::{Api, ApiEffect, ApiScript, Bounds, Loss, Place, RowCount, TimeUnit, Wire};
 pub use table::Library;
 
 /// The tables that come with the program: name for messages, text.

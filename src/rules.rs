@@ -32,6 +32,7 @@ pub mod precedence;
 pub mod setnx_without_expiry;
 pub mod expiry_not_atomic;
 pub mod constant_owner_value;
+pub mod acquire_result_ignored;
 pub mod unconditional_del;
 pub mod get_then_del;
 pub mod unconditional_pexpire;
@@ -53,6 +54,7 @@ pub static RULES: &[&Rule] = &[
     &setnx_without_expiry::RULE,
     &expiry_not_atomic::RULE,
     &constant_owner_value::RULE,
+    &acquire_result_ignored::RULE,
     &unconditional_del::RULE,
     &get_then_del::RULE,
     &unconditional_pexpire::RULE,

@@ -12,7 +12,6 @@ use super::identity::{Identified, KeyIdentity, MOST_IDENTITIES, identities};
 use super::labels::last_name;
 use super::lifted::Lifted;
 use super::lock_words::has_owner_word;
-use super::outcome::Abstract;
 use super::region::AcquirePoint;
 use crate::catalog::ApiEffect;
 use crate::config::words::Words;
@@ -24,6 +23,7 @@ use crate::link::Program;
 use crate::link::types::Ty;
 
 mod absent;
+mod answer;
 mod claim;
 mod evidence;
 pub(super) mod first_expiry;
@@ -34,6 +34,8 @@ mod rollback;
 #[cfg(test)]
 mod tests;
 
+pub(super) use absent::taken as written_where_free;
+use answer::answer;
 pub use claim::Claim;
 pub use evidence::{KeyClass, KeyKind};
 pub use owner::OwnerProof;
@@ -250,12 +252,6 @@ impl Leases {
         key_use.library || self.others(key_use, Action::Release).next().is_some()
     }
 
-    /// What the acquire's operation gives when it won: a reply, wrapped as clients wrap it.
-    #[must_use]
-    pub fn won(&self, program: &Program, key_use: &KeyUse) -> Abstract {
-        answer(program, key_use, true)
-    }
-
     /// Whether the acquire itself gives back a handle (a library's guard) rather than a reply.
     #[must_use]
     pub fn gives_handle(&self, id: UseId) -> bool {
@@ -417,28 +413,6 @@ pub(super) fn ways_to(
         found.entry(site.body).or_default().insert(site.op);
     }
     found
-}
-
-/// What an acquire's operation gives when it won, and when it lost: a reply, wrapped as clients wrap
-/// it. A script's is bare.
-fn answer(program: &Program, acquire: &KeyUse, won: bool) -> Abstract {
-    let reply = match (acquire.library, won) {
-        (true, true) => Abstract::Present,
-        // What was there before, which is nothing for a winner.
-        (_, true) if gives_old(program, acquire) => Abstract::Nothing,
-        (_, false) if gives_old(program, acquire) => Abstract::Some(Box::new(Abstract::Present)),
-        (_, won) if claim::counts(program, acquire) => Abstract::Number(if won { 1 } else { 2 }),
-        (_, won) => Abstract::Reply(won),
-    };
-    match program.in_script(acquire.site.body) {
-        true => reply,
-        false => Abstract::Ok(Box::new(reply)),
-    }
-}
-
-fn gives_old(program: &Program, acquire: &KeyUse) -> bool {
-    let effect = program.effects(acquire.site.body).get(acquire.effect);
-    matches!(effect.map(|effect| &effect.kind), Some(EffectKind::Redis(command)) if command.gives_old())
 }
 
 /// What a command does to a lease key; `None` for commands on other kinds of keys.

@@ -135,7 +135,7 @@ fn only_command(effects: &[Effect]) -> Option<&Effect> {
 }
 
 /// Whether a function's result is a truth value.
-fn says_yes_or_no(program: &Program, body: BodyId) -> bool {
+pub(super) fn says_yes_or_no(program: &Program, body: BodyId) -> bool {
     let own = program.body(body).is_some_and(|own| own.parent.is_none());
     let function = program.enclosing_function(body).and_then(|id| program.function(id));
     let truth = |ty: &TypeRef| ty.name() == Some("bool");

@@ -14,9 +14,11 @@ use crate::ir::index::Path;
 use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
 use crate::link::Program;
 
+mod answer;
 mod compare;
 mod returned;
 
+pub use answer::{Answer, NilRead, nil_read};
 use compare::compare;
 pub use compare::matches;
 

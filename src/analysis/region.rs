@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::callgraph::CallGraph;
 use super::identity::KeyIdentity;
 use super::lease::{KeyKind, KeyUse, Leases, UseId, ways_to};
-use super::outcome::{Abstract, Assumption};
+use super::outcome::{Abstract, Answer, Assumption};
 use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator};
-use crate::ir::effect::{BodyId, EffectKind, Site};
+use crate::ir::effect::{BodyId, Site};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::evaluate::{is_failure, workspace_type};
 use crate::link::{Program, TypeId};
@@ -303,61 +303,12 @@ impl Finder<'_> {
         let mut way = vec![point.site];
         way.extend(point.chain.iter().copied());
         let leads = |site: &&Site| self.leases.takes_through(self.program, point, **site);
+        let answer = Answer { won: point.won.clone(), lost: Abstract::Reply(false) };
         let up = self.graph.run_by(id).iter().filter(leads).filter_map(|site| {
-            let won = match self.invokes_script(*site, id) {
-                true => self.script_won(point)?,
-                false => self.hands_on(*site, id).then(|| self.returned(point, &point.won))??,
-            };
+            let won = answer.seen_by(self.program, point.site, *site)?.won;
             Some(AcquirePoint { site: *site, chain: way.clone(), acquire: point.acquire, won })
         });
         up.collect()
-    }
-
-    /// Whether an operation gives its own body what the callee returns. What a library runs (a handler
-    /// given to a framework) runs some time, and gives its result to the library: only calls and awaits
-    /// of the workspace hand a lease on.
-    fn hands_on(&self, site: Site, callee: BodyId) -> bool {
-        let waits = self.program.body(site.body).and_then(|it| it.body.op(site.op));
-        let targets = self.program.targets(site.body, site.op);
-        matches!(waits.map(|op| &op.kind), Some(OpKind::Await { .. }))
-            || targets.is_some_and(|targets| targets.bodies.contains(&callee))
-    }
-
-    /// Whether an operation has the server run a script.
-    fn invokes_script(&self, site: Site, script: BodyId) -> bool {
-        let mut effects = self.program.effects(site.body).iter();
-        effects.any(|effect| match &effect.kind {
-            EffectKind::Script(call) => effect.site == site && call.scripts.contains(&script),
-            _ => false,
-        })
-    }
-
-    /// What the acquire's function returns when the acquire gave `result`.
-    fn returned(&self, point: &AcquirePoint, result: &Abstract) -> Option<Abstract> {
-        let body = &self.program.body(point.site.body)?.body;
-        let (block, _) = body.position(point.site.op)?;
-        let op = body.call_behind(point.site.op);
-        let assumption = Assumption::new(self.program, point.site.body, op, result.clone());
-        Some(assumption.returned(block).unwrap_or(Abstract::Unknown))
-    }
-
-    /// What the client gets from a script in which the acquire was won; `None` where that is not told
-    /// from a script in which it was lost.
-    fn script_won(&self, point: &AcquirePoint) -> Option<Abstract> {
-        let won = self.returned(point, &point.won)?;
-        let lost = self.returned(point, &Abstract::Reply(false))?;
-        let reply = match (won, lost) {
-            (won, lost) if won == lost => return None,
-            (Abstract::Number(0), _) => Abstract::Number(0),
-            // The server makes 1 of true, and nothing of false. A fencing token is no 0.
-            (Abstract::Number(1) | Abstract::Truth(true), _)
-            | (_, Abstract::Nothing | Abstract::Truth(false) | Abstract::Number(0)) => {
-                Abstract::Reply(true)
-            }
-            (Abstract::Unknown, _) => return None,
-            (won, _) => won,
-        };
-        Some(Abstract::Ok(Box::new(reply)))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::ir::body::{Body, Call, Callee, Exit, OpId, OpKind, Terminator, Test};
-use crate::ir::effect::{BodyId, EffectKind, Site};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::value::{Adapter, Pattern, TemplatePart, ValueId, ValueKind};
 use crate::link::Program;
@@ -29,14 +29,37 @@ pub enum ResultUse {
 /// What happens to the result of the call at a site.
 #[must_use]
 pub fn result_use(program: &Program, site: Site) -> ResultUse {
-    Tracker { program, depth: 0, presence: false }.of(site)
+    Tracker { program, depth: 0, counts: Counts::Payload }.of(site)
+}
+
+/// What happens to the reply of a command: as [`presence_use`] of its operation, or of its part of what
+/// a pipeline gives back. A reply that is read as nothing is dropped.
+#[must_use]
+pub fn reply_use(program: &Program, effect: &Effect) -> ResultUse {
+    let Some(reply) = effect.reply else { return ResultUse::Dropped };
+    if effect.reply_type.as_ref().is_some_and(TypeRef::is_unit) {
+        return ResultUse::Dropped;
+    }
+    let batched = matches!(&effect.kind, EffectKind::Redis(command) if command.batch.is_some());
+    match batched && !effect.in_script() {
+        true => Tracker { program, depth: 0, counts: Counts::Presence }
+            .follow(effect.site.body, BTreeSet::from([reply])),
+        false => presence_use(program, effect.site),
+    }
+}
+
+/// What happens to whether the call at a site failed: as [`result_use`], but that it failed counts as
+/// its result too, so that `?` looks at it.
+#[must_use]
+pub fn failure_use(program: &Program, site: Site) -> ResultUse {
+    Tracker { program, depth: 0, counts: Counts::Failure }.of(site)
 }
 
 /// What happens to the rows that the call at a site gave: as [`result_use`], but that an optional
 /// row is there at all counts as a result too, so mapping its content away keeps it.
 #[must_use]
 pub fn presence_use(program: &Program, site: Site) -> ResultUse {
-    Tracker { program, depth: 0, presence: true }.of(site)
+    Tracker { program, depth: 0, counts: Counts::Presence }.of(site)
 }
 
 /// What happens to a parameter of a nested body.
@@ -58,12 +81,22 @@ fn result_value(body: &Body, op: OpId) -> Option<ValueId> {
 /// How many closures deep a result is followed.
 const DEEPEST: u32 = 6;
 
+/// What of a result counts as its being looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counts {
+    /// What is inside a success.
+    Payload,
+    /// And whether an optional payload is there.
+    Presence,
+    /// And whether it is a success at all.
+    Failure,
+}
+
 #[derive(Clone, Copy)]
 struct Tracker<'p> {
     program: &'p Program,
     depth: u32,
-    /// Whether an optional payload's being there counts.
-    presence: bool,
+    counts: Counts,
 }
 
 impl Tracker<'_> {
@@ -80,8 +113,8 @@ impl Tracker<'_> {
         let Some(own) = self.program.body(id) else { return ResultUse::Dropped };
         let body = &own.body;
         let carriers = self.carriers(id, body, start);
-        let tested = body.blocks.iter().find_map(|block| tested(body, &block.end, &carriers));
-        if let Some(span) = tested {
+        let tested = body.blocks.iter().find_map(|block| self.tested(body, &block.end, &carriers));
+        if let Some(span) = tested.or_else(|| self.unwrapped(body, &carriers)) {
             return ResultUse::Tested(span);
         }
         for (_, op, kind) in body.operations() {
@@ -90,7 +123,8 @@ impl Tracker<'_> {
                 return found;
             }
         }
-        let returned = body.blocks.iter().find_map(|block| returned(&block.end, &carriers));
+        let mut ends = body.blocks.iter().map(|block| &block.end);
+        let returned = ends.find_map(|end| self.returned(end, &carriers));
         if let Some(span) = returned
             && !self.gives_nothing(id)
         {
@@ -164,25 +198,27 @@ impl Tracker<'_> {
         carriers: &BTreeSet<ValueId>,
     ) -> bool {
         let has = |value: &ValueId| carriers.contains(value);
+        let failure = self.counts == Counts::Failure;
         match kind {
             ValueKind::Converted { value, .. }
             | ValueKind::Awaited(value)
             | ValueKind::Not(value) => has(value),
-            ValueKind::Payload { of, variant, .. } => has(of) && variant != "Err",
+            ValueKind::Payload { of, variant, .. } => has(of) && (failure || variant != "Err"),
             ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => has(base),
             ValueKind::Adapted { value, adapter, argument, .. } => {
                 has(value)
-                    && (self.adapter_carries(id, *adapter, *argument)
-                        || (self.presence && is_payload(body, *value)))
+                    && (failure
+                        || self.adapter_carries(id, *adapter, *argument)
+                        || (self.counts == Counts::Presence && is_payload(body, *value)))
             }
-            ValueKind::Matches { value, pattern } => has(value) && looks_inside(pattern),
+            ValueKind::Matches { value, pattern } => has(value) && self.looks(pattern),
             ValueKind::Binary { left, right, .. } => has(left) || has(right),
             ValueKind::Template(parts) => parts.iter().any(|part| match part {
                 TemplatePart::Hole(value) => has(value),
                 TemplatePart::Text(_) => false,
             }),
             ValueKind::Aggregate { fields, base, path } => {
-                path.last() != Some("Err")
+                (failure || path.last() != Some("Err"))
                     && (fields.iter().any(|(_, value)| has(value))
                         || base.as_ref().is_some_and(has))
             }
@@ -267,8 +303,53 @@ impl Tracker<'_> {
         let function = self.program.enclosing_function(id).and_then(|id| self.program.function(id));
         function.is_some_and(|function| {
             let returns = &function.returns;
-            returns.is_unit() || returns.payload().is_some_and(TypeRef::is_unit)
+            let fails = self.counts == Counts::Failure;
+            returns.is_unit() || !fails && returns.payload().is_some_and(TypeRef::is_unit)
         })
+    }
+
+    /// The test of a branch, when it looks at a carrier.
+    fn tested(&self, body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+        let Terminator::Branch { test, span, .. } = end else { return None };
+        let looks = match test {
+            Test::True(value) => carriers.contains(value),
+            Test::Matches { value, pattern } => {
+                carriers.contains(value)
+                    && (self.looks(pattern) || optional_inside(body, *value, pattern))
+            }
+            Test::Opaque(values) => values.iter().any(|value| carriers.contains(value)),
+        };
+        looks.then_some(*span)
+    }
+
+    /// Whether a pattern looks at what counts.
+    fn looks(&self, pattern: &Pattern) -> bool {
+        match self.counts {
+            Counts::Failure => !pattern.always(),
+            _ => looks_inside(pattern),
+        }
+    }
+
+    /// Where a failure to be looked at ends in a panic: `unwrap`.
+    fn unwrapped(&self, body: &Body, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+        let mut values = body.values.iter().filter(|_| self.counts == Counts::Failure);
+        let found = values.find(|value| {
+            matches!(&value.kind, ValueKind::Adapted { value, adapter: Adapter::Unwrap, .. }
+                if carriers.contains(value))
+        });
+        found.map(|value| value.span)
+    }
+
+    /// The return that gives a carrier back; where the failure does not count, on a path without one.
+    fn returned(&self, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+        match end {
+            Terminator::Return { value: Some(value), exit, span }
+                if *exit != Exit::Propagated || self.counts == Counts::Failure =>
+            {
+                carriers.contains(value).then_some(*span)
+            }
+            _ => None,
+        }
     }
 
     /// Uses in closures and async blocks that capture a carrier.
@@ -344,20 +425,6 @@ fn looks_inside(pattern: &Pattern) -> bool {
     }
 }
 
-/// The test of a branch, when it looks at a carrier.
-fn tested(body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
-    let Terminator::Branch { test, span, .. } = end else { return None };
-    let looks = match test {
-        Test::True(value) => carriers.contains(value),
-        Test::Matches { value, pattern } => {
-            carriers.contains(value)
-                && (looks_inside(pattern) || optional_inside(body, *value, pattern))
-        }
-        Test::Opaque(values) => values.iter().any(|value| carriers.contains(value)),
-    };
-    looks.then_some(*span)
-}
-
 /// Whether a success test is one of the payload (`row?` of an option), not of the call's result.
 fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
     let success = pattern.variant() == Some(crate::ir::value::SUCCESS);
@@ -371,12 +438,5 @@ fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
         }
 }
 
-/// The return that gives a carrier back on a path without failure.
-fn returned(end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
-    match end {
-        Terminator::Return { value: Some(value), exit, span } if *exit != Exit::Propagated => {
-            carriers.contains(value).then_some(*span)
-        }
-        _ => None,
-    }
-}
+#[cfg(test)]
+mod tests;

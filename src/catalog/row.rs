@@ -49,6 +49,8 @@ pub struct Api {
     pub bounds: Option<Bounds>,
     /// `no`, `bounded`, `forever`.
     pub blocking: Option<String>,
+    /// How an acquire says that the lease was not won; `None` when not said.
+    pub loss: Option<Loss>,
     /// Whether release and renewal compare the owner.
     pub release_checks_owner: Option<bool>,
     /// Where the row count comes back.
@@ -81,6 +83,29 @@ pub struct Api {
     pub ack: Option<String>,
     /// How likely another type has a method of this name and shape: `low`, `medium`, `high`.
     pub ambiguity: String,
+}
+
+/// How a lock library's acquire says that the lease was not won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// By a success without a lease: `Ok(None)`.
+    Nothing,
+    /// By a failure.
+    Failure,
+    /// Not at all: it waits until the lease is won.
+    Never,
+}
+
+impl Loss {
+    /// Reads the words of a row: what comes first counts.
+    pub(super) fn parse(words: &str) -> Option<Self> {
+        match words {
+            _ if words.starts_with("Ok(None)") => Some(Self::Nothing),
+            _ if words.starts_with("Err") => Some(Self::Failure),
+            _ if words.starts_with("never") => Some(Self::Never),
+            _ => None,
+        }
+    }
 }
 
 /// What a row does.
@@ -409,6 +434,14 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn losses_read_by_what_comes_first() {
+        assert_eq!(Loss::parse("Ok(None); Err on any Redis error"), Some(Loss::Nothing));
+        assert_eq!(Loss::parse("Err(LockError)"), Some(Loss::Failure));
+        assert_eq!(Loss::parse("never; Err if an extension fails"), Some(Loss::Never));
+        assert_eq!(Loss::parse("by and by"), None);
+    }
 
     #[test]
     fn places_read() {

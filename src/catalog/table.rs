@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 
 use super::CatalogError;
 use super::receiver::{Receiver, fits};
-use super::row::{Api, ApiEffect, ApiScript, Bounds, Place, RowCount, TimeUnit, Wire};
+use super::row::{Api, ApiEffect, ApiScript, Bounds, Loss, Place, RowCount, TimeUnit, Wire};
 
 /// A library.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,6 +22,12 @@ pub struct Library {
     /// Crates that it gives on under their own name: `redis` in `deadpool_redis::redis::cmd`.
     #[serde(default)]
     pub re_exports: Vec<String>,
+    /// Types that a missing reply is read as without a failure: `Option` is nothing, `bool` is false.
+    #[serde(default)]
+    pub nil_reads_as: Vec<String>,
+    /// Types that a missing reply can't be read as: the call fails.
+    #[serde(default)]
+    pub nil_fails_as: Vec<String>,
     /// Versions that were read.
     #[serde(default)]
     pub versions_read: Vec<String>,
@@ -117,6 +123,7 @@ struct WrittenApi {
     lease_default: Option<String>,
     renewal: Option<String>,
     blocking: Option<String>,
+    not_acquired: Option<String>,
     release_checks_owner: Option<bool>,
     rowcount: Option<String>,
     rowcount_means: Option<String>,
@@ -148,8 +155,6 @@ struct WrittenApi {
     _dispatch: IgnoredAny,
     #[serde(default, rename = "acquired")]
     _acquired: IgnoredAny,
-    #[serde(default, rename = "not_acquired")]
-    _not_acquired: IgnoredAny,
     #[serde(default, rename = "versions")]
     _versions: IgnoredAny,
     #[serde(default, rename = "wait_default")]
@@ -251,6 +256,7 @@ impl WrittenApi {
             renewal: self.renewal,
             bounds: self.bounds,
             blocking: self.blocking,
+            loss: self.not_acquired.as_deref().and_then(Loss::parse),
             release_checks_owner: self.release_checks_owner,
             rowcount: self.rowcount.as_deref().map(RowCount::parse).transpose()?,
             rowcount_means: self.rowcount_means,

@@ -12,7 +12,7 @@ use crate::link::Program;
 
 /// Whether a script writes the key where it was not there, and elsewhere at most where the holder
 /// is the caller (a lease that may be taken again by who has it).
-pub(super) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
+pub(in crate::analysis) fn taken(program: &Program, effect: &Effect, key: &Key) -> bool {
     effect.in_script() && written_where_absent(program, effect, key, Abstract::Reply)
 }
 
