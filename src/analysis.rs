@@ -26,6 +26,7 @@ pub mod schema;
 pub mod script_keys;
 pub mod slots;
 pub mod steps;
+pub mod unknown;
 pub mod writes;
 
 use crate::config::words::Words;

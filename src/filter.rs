@@ -160,7 +160,7 @@ fn report_unused(
 }
 
 /// Whether a place counts: it is no test code, or that is wanted too.
-fn counts(span: Span, program: &Program, settings: &Settings) -> bool {
+pub(crate) fn counts(span: Span, program: &Program, settings: &Settings) -> bool {
     settings.include_tests || !in_test_code(span, program)
 }
 

@@ -9,6 +9,9 @@ use sha2::{Digest, Sha256};
 use crate::config::{Confidence, Severity};
 use crate::source::{Span, Tree};
 
+/// Where the analysis gave up, and why.
+pub mod unfollowed;
+
 /// What a rule found.
 #[derive(Clone, Debug)]
 pub struct Finding {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::finding::Finding;
+use crate::finding::unfollowed::Unfollowed;
 use crate::source::{Skipped, Tree};
 
 /// For people at a terminal.
@@ -25,6 +26,8 @@ pub struct Report<'r> {
     pub hidden: usize,
     /// Statements of SQL files.
     pub statements: Statements,
+    /// What could not be followed, in path order; `None` when nobody asked.
+    pub unfollowed: Option<&'r [Unfollowed]>,
 }
 
 /// How many statements SQL files hold.

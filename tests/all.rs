@@ -12,6 +12,7 @@ mod readme;
 mod rewrites;
 mod robust;
 mod tidy;
+mod unknown;
 
 use std::path::{Path, PathBuf};
 

@@ -48,6 +48,8 @@ pub struct Region {
     pub held: Vec<OpId>,
     /// The operations that release it.
     pub releases: Vec<OpId>,
+    /// The calls that are not known and are given its handle: what becomes of it is not known either.
+    pub escapes: Vec<OpId>,
     /// Whether a return that is no failure is reached with the lease held.
     pub handed_out: bool,
 }
@@ -132,6 +134,7 @@ impl Finder<'_> {
             point: point.clone(),
             held: Vec::new(),
             releases: Vec::new(),
+            escapes: Vec::new(),
             handed_out: false,
         };
         let handles = self.handles(body, point);
@@ -183,7 +186,12 @@ impl Finder<'_> {
                     }
                     return false;
                 }
-                Passing::Escaped => return false,
+                Passing::Escaped => {
+                    if !region.escapes.contains(op) {
+                        region.escapes.push(*op);
+                    }
+                    return false;
+                }
             }
         }
         true

@@ -194,6 +194,17 @@ impl Analysis<'_> {
         lost && !self.asked_of_connection(effect, call)
     }
 
+    /// Whether the count of a guarded write goes where nobody follows it.
+    #[must_use]
+    pub fn count_leaves_sight(&self, effect: &Effect, call: &SqlCall) -> bool {
+        let passed = || matches!(presence_use(self.program, effect.site), ResultUse::Passed(_));
+        let asked = !matches!(call.zero_rows, ZeroRows::Error | ZeroRows::Lost);
+        let guarded = |statement: &Statement| {
+            writes(statement) && self.judged(effect, call, statement).is_some()
+        };
+        asked && call.statements.iter().any(|statement| guarded(statement)) && passed()
+    }
+
     /// Whether the count is asked of the connection afterwards: `conn.changes()`,
     /// `conn.affected_rows()`.
     fn asked_of_connection(&self, effect: &Effect, call: &SqlCall) -> bool {

@@ -112,6 +112,9 @@ pub struct CheckArguments {
     /// Lint test code too
     #[arg(long)]
     pub include_tests: bool,
+    /// List where an acquire, a release or a row count could not be followed, and why
+    #[arg(long)]
+    pub show_unknown: bool,
     /// Lower packages too that speak to no store: slower, the same findings
     #[arg(long)]
     pub no_prefilter: bool,

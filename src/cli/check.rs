@@ -10,6 +10,7 @@ use super::{CLEAN, FOUND, Failure, output, settings};
 use crate::analysis::Analysis;
 use crate::config::Settings;
 use crate::filter::{self, Filtered};
+use crate::finding::unfollowed::Unfollowed;
 use crate::link::Program;
 use crate::report::{self, Format, Report, Statements, Style};
 use crate::rules;
@@ -26,11 +27,19 @@ pub struct Linted {
     pub skipped: Vec<Skipped>,
     /// Statements of SQL files.
     pub statements: Statements,
+    /// What could not be followed, when that was asked for.
+    pub unfollowed: Option<Vec<Unfollowed>>,
 }
 
 /// Lints a tree that was read.
 #[must_use]
 pub fn lint(tree: Arc<Tree>, settings: Settings) -> Linted {
+    lint_and_tell(tree, settings, false)
+}
+
+/// Lints a tree, and tells what could not be followed if `unknown` asks for it.
+#[must_use]
+pub fn lint_and_tell(tree: Arc<Tree>, settings: Settings, unknown: bool) -> Linted {
     let mut skipped = tree.skipped.clone();
     let program = Program::build(tree, settings.clone());
     let analysis = Analysis::new(&program);
@@ -41,8 +50,13 @@ pub fn lint(tree: Arc<Tree>, settings: Settings) -> Linted {
     skipped.dedup();
     let (total, scanned) = analysis.schemas.coverage();
     let statements = Statements { total, read: total - scanned };
+    let unfollowed = unknown.then(|| {
+        let mut all = analysis.unfollowed();
+        all.retain(|one| filter::counts(one.span, &program, &settings));
+        all
+    });
     drop(analysis);
-    Linted { program, filtered, skipped, statements }
+    Linted { program, filtered, skipped, statements, unfollowed }
 }
 
 /// What the front-ends could not read, by file and place.
@@ -72,7 +86,7 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
     let tree = Arc::new(walk.read(&|| progress.advance())?);
     refuse_unread(arguments, &tree)?;
     progress.say("linking and asking the rules");
-    let linted = lint(Arc::clone(&tree), settings);
+    let linted = lint_and_tell(Arc::clone(&tree), settings, arguments.show_unknown);
     progress.finish();
     let report = Report {
         findings: &linted.filtered.shown,
@@ -81,6 +95,7 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         allowed: linted.filtered.allowed,
         hidden: linted.filtered.hidden,
         statements: linted.statements,
+        unfollowed: linted.unfollowed.as_deref(),
     };
     let format = match arguments.format {
         FormatName::Human => Format::Human,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::calls::{InScope, Resolved, Targets, matching, passed};
+use super::calls::{InScope, Resolved, Targets, matching, passed, unresolved};
 use super::names::{Named, Namespace, NodeId, Resolution, Scope};
 use super::types::Ty;
 use super::types::infer::Group;
@@ -18,8 +18,15 @@ use crate::ir::index::{FileIndex, ItemId, Path, Role};
 use crate::lang;
 use crate::source::{FileId, Language};
 
-/// What linking finds of one item: types by body and value, targets by body and operation.
-type Linked = (Vec<Vec<Ty>>, Vec<BTreeMap<OpId, Targets>>);
+/// What linking finds of one item, by body.
+struct Linked {
+    /// Types, by value.
+    types: Vec<Vec<Ty>>,
+    /// Targets, by operation.
+    targets: Vec<BTreeMap<OpId, Targets>>,
+    /// Why there are none, by operation.
+    unresolved: Vec<unresolved::ByOperation>,
+}
 
 impl Program {
     /// Indexes every file that has a front-end.
@@ -102,9 +109,10 @@ impl Program {
         let groups = self.groups(from);
         let linked: Vec<Linked> =
             groups.par_iter().map(|group| self.link_group(group.clone())).collect();
-        for (types, targets) in linked {
-            self.types.extend(types);
-            self.calls.targets.extend(targets);
+        for linked in linked {
+            self.types.extend(linked.types);
+            self.calls.targets.extend(linked.targets);
+            self.calls.unresolved.extend(linked.unresolved);
         }
         passed::finish(self, from);
     }
@@ -115,6 +123,7 @@ impl Program {
         if !self.foreign.is_empty() {
             self.types.clear();
             self.calls.targets.clear();
+            self.calls.unresolved.clear();
             self.link_bodies(0);
         }
     }
@@ -192,28 +201,40 @@ impl Program {
 
     fn link_group(&self, range: Range<usize>) -> Linked {
         let bodies = self.bodies.get(range).unwrap_or_default();
-        let Some(first) = bodies.first() else { return (Vec::new(), Vec::new()) };
+        let nothing = Linked { types: Vec::new(), targets: Vec::new(), unresolved: Vec::new() };
+        let Some(first) = bodies.first() else { return nothing };
         let language = self.tree.file(first.file).map(|file| file.language);
         if first.item.is_none() || language != Some(Language::Rust) {
             let types = bodies.iter().map(|own| vec![Ty::Unknown; own.body.values.len()]).collect();
-            return (types, bodies.iter().map(|own| self.script_targets(&own.body)).collect());
+            let targets = bodies.iter().map(|own| self.script_targets(&own.body)).collect();
+            let unresolved = bodies.iter().map(|_| BTreeMap::new()).collect();
+            return Linked { types, targets, unresolved };
         }
         let group = Group::infer(self, first.id, bodies);
-        let targets = bodies.iter().map(|own| self.targets_of(&group, own)).collect();
-        (group.types, targets)
+        let found = bodies.iter().map(|own| self.targets_of(&group, own));
+        let (targets, unresolved) = found.unzip();
+        Linked { types: group.types, targets, unresolved }
     }
 
-    fn targets_of(&self, group: &Group<'_>, own: &ProgramBody) -> BTreeMap<OpId, Targets> {
+    fn targets_of(
+        &self,
+        group: &Group<'_>,
+        own: &ProgramBody,
+    ) -> (BTreeMap<OpId, Targets>, unresolved::ByOperation) {
         let types = |body: BodyId, value| group.ty(body, value);
         let site = group.site(own.id, &types);
         let mut targets = BTreeMap::new();
+        let mut unresolved = BTreeMap::new();
         for (_, op, call) in own.body.calls() {
             let resolved = self.resolve_call(&site, call);
-            if let Some(found) = self.targets_from(resolved) {
-                targets.insert(op, found);
+            let why = self.why_unresolved(call, &resolved, site.in_scope);
+            match (self.targets_from(resolved), why) {
+                (Some(found), _) => drop(targets.insert(op, found)),
+                (None, Some(why)) => drop(unresolved.insert(op, why)),
+                (None, None) => {}
             }
         }
-        targets
+        (targets, unresolved)
     }
 
     fn targets_from(&self, resolved: Resolved) -> Option<Targets> {

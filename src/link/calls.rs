@@ -21,6 +21,7 @@ mod flow;
 pub mod matching;
 pub mod passed;
 pub mod resolve;
+pub mod unresolved;
 
 /// What a call, or the wait for a future, may run.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub struct InScope {
 #[derive(Debug, Default)]
 pub struct Calls {
     pub(super) targets: Vec<BTreeMap<OpId, Targets>>,
+    /// Why calls are not resolved, by body.
+    pub(super) unresolved: Vec<unresolved::ByOperation>,
     pub(super) callers: Vec<Vec<Site>>,
     /// Where closures and functions are given to workspace bodies.
     pub(super) handed: flow::Handed,

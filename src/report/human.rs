@@ -50,6 +50,14 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
         let (path, place) = (one_line(&skipped.path), place.unwrap_or_default());
         writeln!(out, "not linted in full: {path}{place}: {}", one_line(&skipped.reason))?;
     }
+    for one in report.unfollowed.unwrap_or_default() {
+        let Some(file) = report.tree.file(one.span.file) else { continue };
+        let at = file.position(one.span.start);
+        let (path, name) = (one_line(&file.path), one_line(&one.name));
+        let (what, why, id) = (one.what.name(), one.reason.sentence(), one.reason.id());
+        let place = format!("{path}:{}:{}", at.line, at.column);
+        writeln!(out, "not followed: {place}: {what} `{name}`: {why} [{id}]")?;
+    }
     writeln!(out, "{}", sum(report))
 }
 

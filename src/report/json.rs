@@ -1,4 +1,5 @@
-//! The report as one JSON object: `version`, `findings`, `summary`, `skipped`. Lines and columns
+//! The report as one JSON object: `version`, `findings`, `summary`, `skipped`, and `unknown` where it is
+//! asked for. Lines and columns
 //! are 1-based, columns count characters, ends are exclusive; edits are byte offsets.
 
 use std::io::{self, Write};
@@ -7,6 +8,7 @@ use serde::Serialize;
 
 use super::{Report, tally};
 use crate::config::{Confidence, Severity};
+use crate::finding::unfollowed::Unfollowed;
 use crate::finding::{Finding, Fingerprint};
 use crate::rules;
 use crate::source::{Skipped, Span, Tree};
@@ -20,6 +22,8 @@ struct Whole<'r> {
     findings: Vec<One<'r>>,
     summary: Summary,
     skipped: Vec<Left<'r>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown: Option<Vec<Blind<'r>>>,
 }
 
 #[derive(Serialize)]
@@ -72,6 +76,17 @@ struct Left<'r> {
     line: Option<u32>,
 }
 
+#[derive(Serialize)]
+struct Blind<'r> {
+    what: &'r str,
+    reason: &'r str,
+    name: &'r str,
+    #[serde(flatten)]
+    place: Place<'r>,
+    message: &'r str,
+    function: Option<&'r str>,
+}
+
 /// Writes the object and a line end.
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (errors, warnings, notes) = tally(report.findings);
@@ -89,6 +104,9 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             statements_read: report.statements.read,
         },
         skipped: report.skipped.iter().map(left).collect(),
+        unknown: report
+            .unfollowed
+            .map(|all| all.iter().map(|one| blind(one, report.tree)).collect()),
     };
     serde_json::to_writer_pretty(&mut *out, &whole).map_err(io::Error::from)?;
     writeln!(out)
@@ -110,6 +128,17 @@ fn one<'r>(finding: &'r Finding, tree: &'r Tree) -> One<'r> {
         fingerprint: finding.fingerprint.as_ref().map_or_else(String::new, Fingerprint::to_string),
         function: finding.function.as_deref(),
         url: rules::find(finding.rule).map_or("", |rule| rule.info().url.as_str()),
+    }
+}
+
+fn blind<'r>(one: &'r Unfollowed, tree: &'r Tree) -> Blind<'r> {
+    Blind {
+        what: one.what.name(),
+        reason: one.reason.id(),
+        name: &one.name,
+        place: place(one.span, tree),
+        message: one.reason.sentence(),
+        function: one.function.as_deref(),
     }
 }
 

@@ -52,6 +52,7 @@ fn written(format: Format, findings: &[Finding], color: bool) -> String {
         allowed: 1,
         hidden: 0,
         statements: Statements::default(),
+        unfollowed: None,
     };
     let mut out = Vec::new();
     write(format, &report, Style { color }, &mut out).unwrap();
@@ -183,6 +184,7 @@ fn shown_in(text: &str, finding: Finding) -> String {
         allowed: 0,
         hidden: 0,
         statements: Statements::default(),
+        unfollowed: None,
     };
     let mut out = Vec::new();
     write(Format::Human, &report, Style::default(), &mut out).unwrap();

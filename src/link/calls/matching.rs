@@ -193,6 +193,23 @@ pub(super) fn on_unknown(
     ranked.finish()
 }
 
+/// A row that a method on a receiver of which nothing is known may be, however many types have one of
+/// that name: its trait is in scope, or the scope speaks of its crate.
+pub(super) fn possible(
+    catalog: &'static Catalog,
+    shape: Shape<'_>,
+    scope: &InScope,
+) -> Option<&'static Api> {
+    let mut named = catalog.rows_named(shape.name).filter(|row| row.accepts(shape.arguments));
+    named.find(|row| {
+        catalog.receivers(row).into_iter().any(|of| match of {
+            Receiver::Trait(name) => in_scope(name, scope).is_some(),
+            Receiver::Type(name) => mentioned(catalog, name.root(), scope),
+            _ => false,
+        })
+    })
+}
+
 /// Rows of a function by its full library path.
 pub(in crate::link) fn on_path(
     catalog: &'static Catalog,
