@@ -19,6 +19,7 @@
 
 pub mod body;
 pub mod effect;
+pub mod expansion;
 pub mod index;
 pub mod key;
 pub mod sql;

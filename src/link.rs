@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::catalog::Catalog;
 use crate::config::Settings;
 use crate::config::words::Words;
-use crate::ir::body::{Body, BodyIndex, Problem};
+use crate::ir::body::{Body, BodyIndex, MacroNote, Problem};
 use crate::ir::effect::{BodyId, Effect, Site};
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
 use crate::source::{FileId, Tree};
@@ -18,6 +18,7 @@ pub mod bodies;
 pub mod calls;
 pub mod effects;
 pub mod evaluate;
+pub mod macros;
 pub mod names;
 pub mod sql_files;
 mod needed;
@@ -102,6 +103,12 @@ pub struct Program {
     pub catalog: &'static Catalog,
     /// Names of all modules.
     pub names: Names,
+    /// What the macro calls in the bodies of each file are that no front-end knows by name.
+    macro_notes: BTreeMap<FileId, Vec<MacroNote>>,
+    /// Definitions of macros.
+    macros: macros::Definitions,
+    /// For each file, whether its items can matter; empty when all do.
+    needed: Vec<bool>,
     /// Modules that declare a database table in code.
     tables: BTreeSet<String>,
     /// Type of every value, by body and value.
@@ -147,6 +154,9 @@ impl Program {
             problems: Vec::new(),
             catalog,
             names: Names::default(),
+            macro_notes: BTreeMap::new(),
+            macros: macros::Definitions::default(),
+            needed: Vec::new(),
             tables: BTreeSet::new(),
             types: Vec::new(),
             calls: Calls::default(),

@@ -6,10 +6,13 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use leaselint::config::Settings;
 use leaselint::ir::index::{FileIndex, ItemId};
 use leaselint::ir::text;
 use leaselint::lang;
+use leaselint::link::Program;
 use leaselint::source::{Language, SourceFile, Tree};
 
 fn fixtures() -> PathBuf {
@@ -48,12 +51,13 @@ fn items(index: &FileIndex) -> Vec<(ItemId, String)> {
     items.into_iter().map(|(_, item, name)| (item, name.clone())).collect()
 }
 
-fn rendered(file: &SourceFile, tree: &Tree) -> String {
+fn rendered(file: &SourceFile, program: &Program) -> String {
     let front = lang::frontend(file.language).expect("a front-end");
-    let index = front.index(file, tree);
+    let index = program.index(file.id).expect("an index");
+    let around = program.surroundings();
     let mut out = String::new();
-    for (item, name) in items(&index) {
-        let lowered = front.lower(file, &index, item, tree);
+    for (item, name) in items(index) {
+        let lowered = front.lower(file, index, item, &around);
         let _ = writeln!(out, "== {name}\n{}", text::lowered(&lowered));
     }
     out
@@ -61,13 +65,14 @@ fn rendered(file: &SourceFile, tree: &Tree) -> String {
 
 fn check(folder: &str, language: Language) {
     let folder = fixtures().join(folder);
-    let tree = tree(&folder);
+    let tree = Arc::new(tree(&folder));
+    let program = Program::build(Arc::clone(&tree), Settings::default());
     let mut wrong = Vec::new();
     let files: Vec<_> = tree.files().iter().filter(|file| file.language == language).collect();
     assert!(!files.is_empty(), "no program in {}", folder.display());
     for file in files {
         let expected = folder.join(&file.path).with_extension("ir");
-        let actual = rendered(file, &tree);
+        let actual = rendered(file, &program);
         if crate::updating() {
             std::fs::write(&expected, &actual).expect("can write");
             continue;

@@ -12,7 +12,7 @@ use crate::link::Program;
 use crate::link::effects::describe;
 use crate::report::{clean, one_line};
 use crate::source::walk::{LARGEST_FILE, Walk, relative};
-use crate::source::{FileId, Language};
+use crate::source::{FileId, Language, Span};
 
 /// Prints the functions of a file, its bodies and what could not be read.
 pub(super) fn run(file: &Path) -> Result<u8, Failure> {
@@ -45,19 +45,25 @@ fn package(file: &Path) -> &Path {
 
 fn print(program: &Program, id: FileId, out: &mut String) -> std::fmt::Result {
     let file = program.tree.file(id);
+    let line =
+        |span: Span| program.tree.file(span.file).map_or(0, |file| file.position(span.start).line);
     for body in program.bodies.iter().filter(|body| body.file == id) {
-        let line = file.map_or(0, |file| file.position(body.body.span.start).line);
+        let line_of_body = line(body.body.span);
         let name = program.qualified_name(body.id);
         let nested = if body.parent.is_some() { " (nested)" } else { "" };
-        writeln!(out, "{}{nested}, line {line}:", one_line(&name))?;
+        writeln!(out, "{}{nested}, line {line_of_body}:", one_line(&name))?;
         for text in text::body(&body.body).lines() {
             writeln!(out, "  {}", clean(text))?;
         }
         for effect in program.effects(body.id) {
-            let line = file.map_or(0, |file| file.position(effect.span.start).line);
+            let line = line(effect.span);
             writeln!(out, "  effect, line {line}: {}", one_line(&describe(effect)))?;
         }
         writeln!(out)?;
+    }
+    for note in program.macro_notes(id) {
+        let line = line(note.span);
+        writeln!(out, "line {line}: {}", one_line(&text::macro_note(&note)))?;
     }
     for problem in program.problems.iter().filter(|problem| problem.span.file == id) {
         let place = file.map(|file| file.position(problem.span.start));

@@ -27,8 +27,21 @@ pub struct BodyIndex(pub u32);
 pub struct Lowered {
     /// Index 0 is the item's own body; nested ones follow in source order.
     pub bodies: Vec<Body>,
+    /// What the macro calls in it are that a front-end does not know by name, in source order.
+    pub macros: Vec<MacroNote>,
     /// What could not be lowered, and where.
     pub problems: Vec<Problem>,
+}
+
+/// A macro call in a body, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MacroNote {
+    /// The whole call.
+    pub span: Span,
+    /// The macro, as written.
+    pub name: Path,
+    /// The text that it stands for, cut where it is long; else why that is not known.
+    pub made: Result<String, &'static str>,
 }
 
 /// Something that could not be read.

@@ -3,8 +3,15 @@
 //! An index is cheap to make and cheap to keep: it holds no syntax tree. [`ItemId`] numbers what
 //! can be lowered later (functions, constants, scripts).
 
-use super::body::Problem;
+use std::sync::Arc;
+
+use super::body::{MacroNote, Problem};
+use super::expansion::Expansion;
 use crate::source::{FileId, Language, Span};
+
+mod macros;
+
+pub use macros::{Counts, MacroCall, MacroDefinition, Part};
 
 /// A lowerable item of one file: a position in [`FileIndex::functions`] or
 /// [`FileIndex::constants`].
@@ -199,6 +206,14 @@ pub struct FileIndex {
     pub modules: Vec<ModuleDeclaration>,
     /// Tables declared in code (`diesel::table!`, sea-orm entities, JPA entities).
     pub tables: Vec<TableDeclaration>,
+    /// Macros defined here.
+    pub macros: Vec<MacroDefinition>,
+    /// Calls of macros where items stand.
+    pub calls: Vec<MacroCall>,
+    /// What those calls were expanded to.
+    pub expansions: Vec<Arc<Expansion>>,
+    /// What became of each call that was looked at.
+    pub macro_notes: Vec<MacroNote>,
     /// What could not be read.
     pub problems: Vec<Problem>,
 }
@@ -219,6 +234,10 @@ impl FileIndex {
             imports: Vec::new(),
             modules: Vec::new(),
             tables: Vec::new(),
+            macros: Vec::new(),
+            calls: Vec::new(),
+            expansions: Vec::new(),
+            macro_notes: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -252,6 +271,8 @@ pub struct Function {
     pub role: Role,
     /// The whole item.
     pub span: Span,
+    /// The text of the whole item where a macro made it; `None` when that is the text of the span.
+    pub made: Option<Part>,
     /// Its name alone.
     pub name_span: Span,
 }
@@ -291,6 +312,8 @@ pub struct Constant {
     pub role: Role,
     /// The whole item.
     pub span: Span,
+    /// The text of the whole item where a macro made it; `None` when that is the text of the span.
+    pub made: Option<Part>,
 }
 
 /// A struct, enum, class or alias.
@@ -366,6 +389,10 @@ pub struct ModuleDeclaration {
     pub file: Option<String>,
     /// Product or test code.
     pub role: Role,
+    /// Whether what comes after it sees its macros.
+    pub hands_on_macros: bool,
+    /// Where it is declared.
+    pub span: Span,
 }
 
 /// A table that code declares.

@@ -7,7 +7,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::body::{Body, BodyKind, Call, Callee, Exit, Lowered, OpKind, Terminator, Test};
+use super::body::{
+    Body, BodyKind, Call, Callee, Exit, Lowered, MacroNote, OpKind, Terminator, Test,
+};
 use super::value::{Adapter, Conversion, TemplatePart, ValueId, ValueKind};
 use names::{conversion_name, literal_text, operator_name, pattern_text, position};
 
@@ -31,10 +33,22 @@ pub fn lowered(lowered: &Lowered) -> String {
         let _ = write!(out, "body {index} {kind}{parent} ");
         out.push_str(&self::body(body));
     }
+    for note in &lowered.macros {
+        let _ = writeln!(out, "{}", macro_note(note));
+    }
     for problem in &lowered.problems {
         let _ = writeln!(out, "problem: {}", problem.message);
     }
     out
+}
+
+/// What a macro call stands for, in one line.
+#[must_use]
+pub fn macro_note(note: &MacroNote) -> String {
+    match &note.made {
+        Ok(text) => format!("macro {}! = {text}", note.name),
+        Err(reason) => format!("unknown macro {}!: {reason}", note.name),
+    }
 }
 
 fn kind_name(kind: BodyKind) -> &'static str {

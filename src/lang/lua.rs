@@ -4,7 +4,7 @@
 //! (OpenResty, tests, editors) whose strings may hold scripts; `index` decides. A file that never
 //! speaks to Redis has an empty index.
 
-use super::Frontend;
+use super::{Frontend, Surroundings};
 use crate::ir::body::{Lowered, Problem, ProblemKind};
 use crate::ir::index::{FileIndex, ItemId};
 use crate::ir::value::Text;
@@ -24,7 +24,13 @@ impl Frontend for LuaFrontend {
         index::index(file, tree)
     }
 
-    fn lower(&self, file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
+    fn lower(
+        &self,
+        file: &SourceFile,
+        index: &FileIndex,
+        item: ItemId,
+        around: &Surroundings<'_>,
+    ) -> Lowered {
         let ItemId::Function(position) = item else { return Lowered::default() };
         let Some(function) = index.functions.get(position as usize) else {
             return Lowered::default();
@@ -32,7 +38,7 @@ impl Frontend for LuaFrontend {
         if let Some(script) = index::embedded_text(file, function) {
             return lower_embedded(&script);
         }
-        let text = include::expand(file, tree);
+        let text = include::expand(file, around.tree);
         let Some(script) = parse::parse(&text.content) else { return unread(&text) };
         let root = script.tree.root_node();
         let callback = index::callback(&text, &script, function);
@@ -111,8 +117,8 @@ fn unread(text: &Text) -> Lowered {
     let span = text.place(0, text.content.len());
     let message = "this Lua code has too many faults to be read".to_owned();
     Lowered {
-        bodies: Vec::new(),
         problems: vec![Problem { span, message, kind: ProblemKind::Syntax }],
+        ..Lowered::default()
     }
 }
 

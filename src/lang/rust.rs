@@ -1,6 +1,6 @@
 //! Rust: `syn` trees to `ir`.
 
-use super::Frontend;
+use super::{Frontend, Surroundings};
 use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId};
 use crate::source::{SourceFile, Tree};
@@ -18,6 +18,7 @@ mod header;
 mod module;
 mod role;
 
+mod expand;
 mod index;
 pub(crate) mod slice;
 
@@ -31,7 +32,17 @@ impl Frontend for RustFrontend {
         index::index(file, tree)
     }
 
-    fn lower(&self, file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
-        lower::lower(file, index, item, tree)
+    fn expand(&self, file: &SourceFile, index: &mut FileIndex, around: &Surroundings<'_>) {
+        index::expand::expand(file, index, around);
+    }
+
+    fn lower(
+        &self,
+        file: &SourceFile,
+        index: &FileIndex,
+        item: ItemId,
+        around: &Surroundings<'_>,
+    ) -> Lowered {
+        lower::lower(file, index, item, around)
     }
 }

@@ -38,6 +38,12 @@ impl Program {
             .map(|file| lang::frontend(file.language).map(|front| front.index(file, tree)))
             .collect();
         super::roles::spread(tree, &mut self.files);
+        self.needed = match self.settings.no_prefilter {
+            true => Vec::new(),
+            false => super::needed::files(tree, &self.files, self.catalog),
+        };
+        self.macros = super::macros::Definitions::of(tree, &self.files);
+        self.expand_items();
         for index in self.files.iter().flatten() {
             self.problems.extend(index.problems.iter().cloned());
             let modules = index.tables.iter().filter_map(|table| table.module.last());
@@ -45,18 +51,37 @@ impl Program {
         }
     }
 
+    /// Adds to the indexes what the macro calls among the items make.
+    fn expand_items(&mut self) {
+        let mut files = std::mem::take(&mut self.files);
+        let around = self.surroundings();
+        let called = |index: &&mut FileIndex| {
+            (around.tests || index.role == Role::Product)
+                && self.is_needed(index.file)
+                && index.calls.iter().any(|it| self.macros.may_define(index.file, &it.path))
+        };
+        files.par_iter_mut().flatten().filter(called).for_each(|index| {
+            let Some(source) = self.tree.file(index.file) else { return };
+            if let Some(front) = lang::frontend(source.language) {
+                front.expand(source, index, &around);
+            }
+        });
+        self.files = files;
+    }
+
+    /// Whether the items of a file can matter.
+    fn is_needed(&self, file: FileId) -> bool {
+        self.needed.get(file.0 as usize).is_none_or(|needed| *needed)
+    }
+
     /// Lowers the items of all files that can matter and numbers their bodies: by file, item and nesting.
     pub(super) fn lower_bodies(&mut self) {
         let tests = self.settings.include_tests;
-        let needed = match self.settings.no_prefilter {
-            true => Vec::new(),
-            false => super::needed::files(&self.tree, &self.files, self.catalog),
-        };
         let items: Vec<(FileId, ItemId)> = self
             .files
             .iter()
             .flatten()
-            .filter(|index| needed.get(index.file.0 as usize).is_none_or(|needed| *needed))
+            .filter(|index| self.is_needed(index.file))
             .flat_map(|index| items(index, tests).map(|item| (index.file, item)))
             .collect();
         let lowered: Vec<Lowered> =
@@ -71,7 +96,7 @@ impl Program {
     fn lower_item(&self, file: FileId, item: ItemId) -> Lowered {
         let Some(source) = self.tree.file(file) else { return Lowered::default() };
         match (lang::frontend(source.language), self.index(file)) {
-            (Some(front), Some(index)) => front.lower(source, index, item, &self.tree),
+            (Some(front), Some(index)) => front.lower(source, index, item, &self.surroundings()),
             _ => Lowered::default(),
         }
     }
@@ -86,6 +111,9 @@ impl Program {
     ) -> Option<BodyId> {
         let base = u32::try_from(self.bodies.len()).ok()?;
         self.problems.extend(lowered.problems);
+        if !lowered.macros.is_empty() {
+            self.macro_notes.entry(file).or_default().extend(lowered.macros);
+        }
         let empty = lowered.bodies.is_empty();
         for (at, body) in (0_u32..).zip(lowered.bodies) {
             let parent = body.parent.map(|parent| BodyId(base.saturating_add(parent.0)));

@@ -309,6 +309,7 @@ fn function(file: &SourceFile, text: &Text, found: &Found<'_>, role: Role) -> Fu
         has_body: true,
         role,
         span,
+        made: None,
         name_span,
     }
 }

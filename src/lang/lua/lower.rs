@@ -71,7 +71,7 @@ pub fn lower<'t>(text: &'t Text, source: &'t str, root: Node<'t>, part: &Part<'t
     }
     lowerer.leave(None, Exit::Tail, span);
     lowerer.bodies.iter_mut().for_each(compact::compact);
-    Lowered { bodies: lowerer.bodies, problems: lowerer.problems }
+    Lowered { bodies: lowerer.bodies, problems: lowerer.problems, macros: Vec::new() }
 }
 
 /// What is known while a script is lowered.

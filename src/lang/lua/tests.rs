@@ -3,6 +3,7 @@
 use super::*;
 use crate::ir::body::{BlockId, Body, Callee, OpId, OpKind, Terminator, Test};
 use crate::ir::value::{Conversion, HOLE, Literal, TemplatePart, ValueId, ValueKind};
+use crate::lang::Surroundings;
 use crate::source::{FileId, Language, Span};
 
 /// A value as a person would write it.
@@ -357,7 +358,7 @@ fn functions(path: &str, script: &str) -> Vec<String> {
     (0..index.functions.len())
         .map(|n| {
             let item = ItemId::Function(u32::try_from(n).unwrap());
-            let lowered = LuaFrontend.lower(file, &index, item, &tree);
+            let lowered = LuaFrontend.lower(file, &index, item, &Surroundings::files(&tree));
             let function = &index.functions[n];
             format!(
                 "{} {:?}\n{}",
@@ -448,7 +449,7 @@ fn includes_are_part_of_the_script() {
     ]);
     let file = tree.at("jobs/move-1.lua").unwrap();
     let index = LuaFrontend.index(file, &tree);
-    let lowered = LuaFrontend.lower(file, &index, ItemId::Function(0), &tree);
+    let lowered = LuaFrontend.lower(file, &index, ItemId::Function(0), &Surroundings::files(&tree));
     let body = &lowered.bodies[0];
     assert_eq!(
         render(body),

@@ -1,5 +1,7 @@
 //! Attributes of items, and where items begin.
 
+use syn::spanned::Spanned;
+
 use super::span::Place;
 use super::types;
 use crate::source::SourceFile;
@@ -8,7 +10,7 @@ use crate::source::SourceFile;
 pub(crate) fn attributes(
     list: &[syn::Attribute],
     file: &SourceFile,
-    place: Place,
+    place: &Place,
 ) -> Vec<(String, String)> {
     let others = list.iter().filter(|attribute| !attribute.path().is_ident("doc"));
     others.map(|attribute| (last_name(attribute), raw(&attribute.meta, file, place))).collect()
@@ -19,15 +21,18 @@ fn last_name(attribute: &syn::Attribute) -> String {
 }
 
 /// The text inside the delimiters, or after `=`.
-fn raw(meta: &syn::Meta, file: &SourceFile, place: Place) -> String {
+fn raw(meta: &syn::Meta, file: &SourceFile, place: &Place) -> String {
     let text = match meta {
         syn::Meta::Path(_) => "",
         syn::Meta::List(list) => {
             let group = list.delimiter.span();
-            let (open, close) = (place.span(group.open()), place.span(group.close()));
-            file.text.get(open.end as usize..close.start as usize).unwrap_or("")
+            let whole = place.text(file, &place.part(group.open(), group.close()));
+            whole.get(1..whole.len().saturating_sub(1)).unwrap_or("")
         }
-        syn::Meta::NameValue(pair) => file.slice(place.node(&pair.value)),
+        syn::Meta::NameValue(pair) => {
+            let value = pair.value.span();
+            place.text(file, &place.part(value, value))
+        }
     };
     text.trim().to_owned()
 }

@@ -13,6 +13,7 @@ use crate::source::{SourceFile, Span, Tree};
 use walk::{Around, Walker};
 
 mod declarations;
+pub(super) mod expand;
 mod functions;
 mod imports;
 mod macros;
@@ -34,11 +35,12 @@ pub(crate) fn index(file: &SourceFile, tree: &Tree) -> FileIndex {
     index.role = role::of_path(&file.path);
     let base = span::head_length(file);
     let text = file.text.get(base..).unwrap_or("");
-    let place = Place { file: file.id, base: u32::try_from(base).unwrap_or(u32::MAX) };
+    let base = u32::try_from(base).unwrap_or(u32::MAX);
+    let place = Place { file: file.id, base, made: None };
     let (parsed, refusals) = parse(text);
-    index.problems = problems(refusals, place);
+    index.problems = problems(refusals, &place);
     if let Some(parsed) = parsed {
-        let around = Around::file(&index, &parsed.attrs, file, place);
+        let around = Around::file(&index, &parsed.attrs, file, &place);
         let mut walker = Walker { file, tree, place, index };
         walker.items(&parsed.items, &around);
         index = walker.index;
@@ -62,7 +64,7 @@ fn parse(text: &str) -> (Option<syn::File>, Vec<Refusal>) {
 }
 
 /// What was lost, in the order of the text; past a bound, one line for all the rest.
-fn problems(refusals: Vec<Refusal>, place: Place) -> Vec<Problem> {
+fn problems(refusals: Vec<Refusal>, place: &Place) -> Vec<Problem> {
     let mut all: Vec<Problem> = refusals.into_iter().map(|one| problem(one, place)).collect();
     all.sort();
     if all.len() > MOST_PROBLEMS {
@@ -76,7 +78,7 @@ fn problems(refusals: Vec<Refusal>, place: Place) -> Vec<Problem> {
     all
 }
 
-fn problem(refusal: Refusal, place: Place) -> Problem {
+fn problem(refusal: Refusal, place: &Place) -> Problem {
     let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX).saturating_add(place.base);
     let span = Span::new(place.file, offset(refusal.at.start), offset(refusal.at.end));
     Problem { span, message: refusal.reason, kind: refusal.kind }

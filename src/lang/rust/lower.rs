@@ -17,6 +17,7 @@ use crate::source::{SourceFile, Span, Tree};
 
 use super::slice::{self, Form, Slice};
 use super::span::Place;
+use crate::lang::Surroundings;
 use builder::Frame;
 
 mod adapters;
@@ -26,6 +27,7 @@ mod calls;
 mod closures;
 mod conditions;
 mod control;
+mod expanded;
 mod expressions;
 mod items;
 mod literals;
@@ -49,9 +51,15 @@ const MAX_MACRO_DEPTH: u32 = 32;
 
 /// The body of an item, and the bodies of the closures and async blocks in it. There is always a
 /// body 0; it is empty when the item could not be read, and then a problem says so.
-pub(crate) fn lower(file: &SourceFile, index: &FileIndex, item: ItemId, tree: &Tree) -> Lowered {
+pub(crate) fn lower(
+    file: &SourceFile,
+    index: &FileIndex,
+    item: ItemId,
+    around: &Surroundings<'_>,
+) -> Lowered {
     let Some(slice) = slice::slice(file, index, item) else { return Lowered::default() };
-    let mut lowerer = Lowerer::new(file, tree, &slice);
+    let calls = expanded::Calls::of(index, item, around);
+    let mut lowerer = Lowerer::new(file, around.tree, &slice, calls);
     if let Err(error) = lowerer.item(&slice) {
         let span = slice.place.span(error.span());
         let message = format!("cannot read this item: {error}");
@@ -76,37 +84,44 @@ struct Lowerer<'a> {
     problems: Vec<Problem>,
     depth: u32,
     macro_depth: u32,
+    /// Macros of the program that are called.
+    calls: expanded::Calls<'a>,
 }
 
 impl<'a> Lowerer<'a> {
-    fn new(file: &'a SourceFile, tree: &'a Tree, slice: &Slice<'_>) -> Self {
+    fn new(
+        file: &'a SourceFile,
+        tree: &'a Tree,
+        slice: &Slice<'_>,
+        calls: expanded::Calls<'a>,
+    ) -> Self {
         let kind = match slice.form {
             Form::Constant | Form::AssociatedConstant => BodyKind::Initialiser,
             Form::Function | Form::Method | Form::TraitMethod => BodyKind::Function,
         };
-        let end = slice.place.base.saturating_add(u32::try_from(slice.text.len()).unwrap_or(0));
-        let span = Span::new(file.id, slice.place.base, end);
         Self {
             file,
             tree,
-            place: slice.place,
-            frame: Frame::new(BodyIndex(0), Body::new(kind, None, span)),
+            place: slice.place.clone(),
+            frame: Frame::new(BodyIndex(0), Body::new(kind, None, slice.span)),
             outer: Vec::new(),
             bodies: vec![None],
             problems: Vec::new(),
             depth: 0,
             macro_depth: 0,
+            calls,
         }
     }
 
     fn finish(self) -> Lowered {
-        let Self { frame, mut bodies, mut problems, .. } = self;
+        let Self { frame, mut bodies, mut problems, calls, .. } = self;
         if let Some(first) = bodies.first_mut() {
             *first = Some(frame.finish());
         }
         problems.sort();
         problems.dedup();
-        Lowered { bodies: bodies.into_iter().flatten().collect(), problems }
+        let macros = calls.into_notes();
+        Lowered { bodies: bodies.into_iter().flatten().collect(), macros, problems }
     }
 
     /// Builds a nested body and gives its number. `moves` says whether it takes what it names by

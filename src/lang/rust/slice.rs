@@ -1,17 +1,21 @@
 //! The text of one item, to be parsed on its own when its body is lowered.
 
+use std::sync::Arc;
+
 use crate::ir::index::{FileIndex, ItemId};
-use crate::source::SourceFile;
+use crate::source::{SourceFile, Span};
 
 use super::span::Place;
 
 /// The text of an item and what it parses as.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Slice<'t> {
     /// The text, attributes and documentation included.
     pub(crate) text: &'t str,
     /// Where it begins: turns spans of the parsed text into places of the file.
     pub(crate) place: Place,
+    /// The whole item.
+    pub(crate) span: Span,
     /// What `syn` type reads it.
     pub(crate) form: Form,
 }
@@ -36,10 +40,10 @@ pub(crate) enum Form {
 /// can be given to `syn`.
 pub(crate) fn slice<'t>(
     file: &'t SourceFile,
-    index: &FileIndex,
+    index: &'t FileIndex,
     item: ItemId,
 ) -> Option<Slice<'t>> {
-    let (span, form) = match item {
+    let (span, made, form) = match item {
         ItemId::Function(at) => {
             let function = index.functions.get(at as usize)?;
             let form = match (&function.owner, &function.of_trait) {
@@ -47,7 +51,7 @@ pub(crate) fn slice<'t>(
                 (None, Some(_)) => Form::TraitMethod,
                 (None, None) => Form::Function,
             };
-            (function.span, form)
+            (function.span, &function.made, form)
         }
         ItemId::Constant(at) => {
             let constant = index.constants.get(at as usize)?;
@@ -55,9 +59,19 @@ pub(crate) fn slice<'t>(
                 Some(_) => Form::AssociatedConstant,
                 None => Form::Constant,
             };
-            (constant.span, form)
+            (constant.span, &constant.made, form)
         }
     };
-    let text = file.text.get(span.start as usize..span.end as usize)?;
-    Some(Slice { text, place: Place { file: file.id, base: span.start }, form })
+    let (text, place) = match made {
+        None => (&file.text, Place { file: file.id, base: span.start, made: None }),
+        Some(part) => {
+            let number = part.expansion?;
+            let expansion = index.expansions.get(number as usize)?;
+            let made = Some((number, Arc::clone(expansion)));
+            (&expansion.text, Place { file: file.id, base: part.bytes.start, made })
+        }
+    };
+    let bytes = made.as_ref().map_or(span.start..span.end, |part| part.bytes.clone());
+    let text = text.get(bytes.start as usize..bytes.end as usize)?;
+    Some(Slice { text, place, span, form })
 }

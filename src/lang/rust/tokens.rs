@@ -45,10 +45,11 @@ pub(crate) fn significant(text: &str) -> impl Iterator<Item = Token<'_>> {
 }
 
 /// Whether an item (`fn`, `use`, `const`, …) may be declared in a body's text, by itself or in one of
-/// the macros that take items.
+/// the macros that take items, and macros themselves.
 pub(crate) fn declares_items(text: &str) -> bool {
-    const WORDS: [&str; 13] = [
+    const WORDS: [&str; 14] = [
         "fn",
+        "macro_rules",
         "use",
         "struct",
         "enum",

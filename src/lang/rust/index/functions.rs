@@ -62,6 +62,8 @@ impl Walker<'_> {
             generics: header::generics(&of.generics),
         };
         self.block(of, &home, around);
+        let first = of.unsafety.as_ref().map_or(of.impl_token.span, |word| word.span);
+        let head = (first, of.brace_token.span.open());
         let around = Around { role, ..around.clone() };
         for item in &of.items {
             match item {
@@ -82,7 +84,8 @@ impl Walker<'_> {
                         .defaultness
                         .as_ref()
                         .map_or(of.const_token.span, |word| word.span);
-                    let span = self.item_span(&of.attrs, Some(&of.vis), first, of.semi_token.span);
+                    let (visibility, last) = (Some(&of.vis), of.semi_token.span);
+                    let span = self.item_span(&of.attrs, visibility, first, last);
                     let constant = Constant {
                         name: types::name(&of.ident),
                         scope: around.scope.clone(),
@@ -90,11 +93,13 @@ impl Walker<'_> {
                         ty: types::type_ref(&of.ty),
                         role: self.role(&of.attrs, around.role),
                         span,
+                        made: self.made(&of.attrs, visibility, first, last),
                     };
                     self.index.constants.push(constant);
-                    let value = self.place.between(of.eq_token.span, of.semi_token.span);
-                    self.inside_expression(&of.expr, value, &around);
+                    let value = self.place.part(of.eq_token.span, last);
+                    self.inside_expression(&of.expr, &value, &around);
                 }
+                syn::ImplItem::Macro(of) => self.member_macro(&of.mac, &of.attrs, head, &around),
                 _ => {}
             }
         }
@@ -144,8 +149,8 @@ impl Walker<'_> {
                 }
                 syn::TraitItem::Const(of) => {
                     let owner = Path::single(name.clone());
-                    let span =
-                        self.item_span(&of.attrs, None, of.const_token.span, of.semi_token.span);
+                    let (first, last) = (of.const_token.span, of.semi_token.span);
+                    let span = self.item_span(&of.attrs, None, first, last);
                     self.index.constants.push(Constant {
                         name: types::name(&of.ident),
                         scope: around.scope.clone(),
@@ -153,6 +158,7 @@ impl Walker<'_> {
                         ty: types::type_ref(&of.ty),
                         role: around.role,
                         span,
+                        made: self.made(&of.attrs, None, first, last),
                     });
                 }
                 _ => {}
@@ -177,13 +183,15 @@ impl Walker<'_> {
         let name = types::name(&signature.ident);
         let declares = |block: &&syn::Block| {
             let group = block.brace_token.span;
-            tokens::declares_items(self.file.slice(self.place.span(group.join())))
+            let part = self.place.part(group.open(), group.close());
+            tokens::declares_items(self.place.text(self.file, &part))
         };
         let inside = parts.block.filter(declares);
         let role = self.role(parts.attrs, around.role);
         let (returns, is_async) = header::returns(signature);
         let mut generics = home.generics.clone();
         header::add_generics(&mut generics, &signature.generics);
+        let (first, last) = (first_word(parts.modifiers, signature), last_mark(parts));
         let around_body = inside.map(|_| around.inside(&name, role));
         self.index.functions.push(Function {
             name,
@@ -197,21 +205,21 @@ impl Walker<'_> {
             is_async,
             has_body: parts.block.is_some(),
             role,
-            span: self.function_span(parts),
+            span: self.item_span(parts.attrs, parts.visibility, first, last),
+            made: self.made(parts.attrs, parts.visibility, first, last),
             name_span: self.place.span(signature.ident.span()),
         });
         if let (Some(block), Some(around)) = (inside, around_body) {
             self.inside_block(block, &around);
         }
     }
+}
 
-    fn function_span(&self, parts: &Parts<'_>) -> crate::source::Span {
-        let last = match parts.block {
-            Some(block) => block.brace_token.span.close(),
-            None => parts.semi.unwrap_or(parts.signature.paren_token.span.close()),
-        };
-        let first = first_word(parts.modifiers, parts.signature);
-        self.item_span(parts.attrs, parts.visibility, first, last)
+/// The last token of a function.
+fn last_mark(parts: &Parts<'_>) -> proc_macro2::Span {
+    match parts.block {
+        Some(block) => block.brace_token.span.close(),
+        None => parts.semi.unwrap_or(parts.signature.paren_token.span.close()),
     }
 }
 

@@ -1,10 +1,14 @@
 //! Items inside macro calls: lazily made statics, tables, and macros that wrap items.
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Span as Mark, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
+use syn::spanned::Spanned;
 
+use super::super::types;
+use super::declarations::Declared;
 use super::walk::{Around, Walker};
-use crate::ir::index::{Import, Path};
+use crate::ir::index::{Counts, Import, MacroCall, MacroDefinition, Part, Path};
+use crate::source::Span;
 
 /// `static [ref] NAME: T = …;`
 struct LazyStatic {
@@ -28,15 +32,85 @@ impl Walker<'_> {
         match last_name(call).as_str() {
             "lazy_static" | "thread_local" => self.lazy_statics(call, around),
             "table" => self.table(call, attrs, around),
-            "macro_rules" => {}
             name if name.starts_with("include") => self.generated_items(call, around),
             _ => {
+                let number = self.macro_call(call, attrs, None, around);
                 if !self.wrapped_items(call.tokens.clone(), around) {
                     self.conditional_items(call, around);
                     self.contracts(call, around);
                 }
+                let after = self.index.counts();
+                if let Some(call) = self.index.calls.get_mut(number) {
+                    call.items.end = after;
+                }
             }
         }
+    }
+
+    /// A macro call among the items of an `impl` block, with the first and the last token of its head.
+    pub(super) fn member_macro(
+        &mut self,
+        call: &syn::Macro,
+        attrs: &[syn::Attribute],
+        head: (Mark, Mark),
+        around: &Around,
+    ) {
+        let head = self.place.part(head.0, head.1);
+        self.macro_call(call, attrs, Some(head), around);
+    }
+
+    /// Adds a call that may be expanded once all definitions are known. Gives its number.
+    fn macro_call(
+        &mut self,
+        call: &syn::Macro,
+        attrs: &[syn::Attribute],
+        head: Option<Part>,
+        around: &Around,
+    ) -> usize {
+        let group = call.delimiter.span();
+        let mut arguments = self.place.part(group.open(), group.close());
+        arguments.bytes = inside(&arguments.bytes);
+        let first = call.path.segments.first().map_or(group.open(), |part| part.ident.span());
+        let span = self.place.between(first, group.close());
+        let number = self.index.calls.len();
+        self.index.calls.push(MacroCall {
+            path: types::path(&call.path),
+            scope: around.scope.clone(),
+            inline: around.inline.clone(),
+            role: self.role(attrs, around.role),
+            span,
+            arguments,
+            head,
+            items: Counts::default()..Counts::default(),
+            depth: around.call.map_or(0, |(depth, _)| depth),
+            at: around.call.map_or(span.start, |(_, at)| at),
+        });
+        let counts = self.index.counts();
+        if let Some(call) = self.index.calls.get_mut(number) {
+            call.items = counts..counts;
+        }
+        number
+    }
+
+    /// `macro_rules! name { … }` of the file itself.
+    pub(super) fn macro_definition(
+        &mut self,
+        name: &syn::Ident,
+        of: &syn::ItemMacro,
+        around: &Around,
+    ) {
+        if !of.mac.path.is_ident("macro_rules") || self.place.made.is_some() {
+            return;
+        }
+        let group = of.mac.delimiter.span();
+        let bytes = inside(&self.place.part(group.open(), group.close()).bytes);
+        self.index.macros.push(MacroDefinition {
+            name: types::name(name),
+            scope: around.scope.clone(),
+            visible: around.macros.clone(),
+            exported: of.attrs.iter().any(|one| one.path().is_ident("macro_export")),
+            rules: Span::new(self.file.id, bytes.start, bytes.end),
+        });
     }
 
     /// A macro call where a statement may stand: most of those hold no items.
@@ -61,14 +135,19 @@ impl Walker<'_> {
     fn lazy_statics(&mut self, call: &syn::Macro, around: &Around) {
         let Ok(statics) = lazy_statics.parse2(call.tokens.clone()) else { return };
         for one in &statics {
-            let value = self.place.node(&one.value);
-            let first = self.item_span(&one.attrs, Some(&one.vis), one.word.span, one.word.span);
-            let span = match &one.semi {
-                Some(semi) => first.to(self.place.span(semi.span)),
-                None => first.to(value),
+            let value = one.value.span();
+            let (visibility, first) = (Some(&one.vis), one.word.span);
+            let last = one.semi.as_ref().map_or(value, |semi| semi.span);
+            let constant = Declared {
+                span: self.item_span(&one.attrs, visibility, first, last),
+                made: self.made(&one.attrs, visibility, first, last),
+                ident: &one.ident,
+                attrs: &one.attrs,
+                generics: &syn::Generics::default(),
             };
-            self.add_constant(&one.ident, &one.ty, &one.attrs, span, around);
-            self.inside_expression(&one.value, value, around);
+            self.add_constant(&constant, &one.ty, around);
+            let value = self.place.part(value, value);
+            self.inside_expression(&one.value, &value, around);
         }
     }
 
@@ -137,6 +216,11 @@ fn contract_names(tokens: TokenStream) -> Vec<String> {
 fn describes_interface(literal: &str) -> bool {
     let text = literal.trim_start_matches('r').trim_matches('#').trim_matches('"').trim();
     text.ends_with(".json") || text.starts_with('[')
+}
+
+/// What is between two delimiters.
+fn inside(whole: &std::ops::Range<u32>) -> std::ops::Range<u32> {
+    whole.start.saturating_add(1)..whole.end.saturating_sub(1)
 }
 
 fn last_name(call: &syn::Macro) -> String {

@@ -1,6 +1,6 @@
 //! Tables that code declares: `diesel::table!` and sea-orm entities.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span as Mark, TokenStream, TokenTree};
 use quote::ToTokens;
 
 use super::super::types;
@@ -52,11 +52,11 @@ impl Walker<'_> {
         let mut columns = Vec::new();
         let mut name: Option<String> = None;
         let mut written: Option<String> = None;
-        let mut ty: Option<crate::source::Span> = None;
+        let mut ty: Option<(Mark, Mark)> = None;
         let mut angles = 0_usize;
         let mut arrow = false;
         for tree in group.stream() {
-            let place = self.place.span(tree.span());
+            let mark = tree.span();
             match &tree {
                 TokenTree::Punct(punct) if punct.as_char() == ',' && angles == 0 => {
                     self.column(&mut columns, name.take(), written.take(), ty.take());
@@ -78,7 +78,7 @@ impl Walker<'_> {
                 _ => {}
             }
             if arrow {
-                ty = Some(ty.map_or(place, |ty| ty.to(place)));
+                ty = Some((ty.map_or(mark, |(first, _)| first), mark));
             }
         }
         self.column(&mut columns, name, written, ty);
@@ -90,11 +90,12 @@ impl Walker<'_> {
         columns: &mut Vec<(String, String, String)>,
         name: Option<String>,
         written: Option<String>,
-        ty: Option<crate::source::Span>,
+        ty: Option<(Mark, Mark)>,
     ) {
-        if let (Some(name), Some(ty)) = (name, ty) {
+        if let (Some(name), Some((first, last))) = (name, ty) {
             let written = written.unwrap_or_else(|| name.clone());
-            columns.push((name, written, self.file.slice(ty).to_owned()));
+            let ty = self.place.text(self.file, &self.place.part(first, last));
+            columns.push((name, written, ty.to_owned()));
         }
     }
 

@@ -5,7 +5,7 @@ use syn::visit::Visit;
 
 use super::super::span::Place;
 use super::super::{attributes, module, role, tokens, types};
-use crate::ir::index::{FileIndex, ModuleDeclaration, Path, Role};
+use crate::ir::index::{FileIndex, ModuleDeclaration, Part, Path, Role};
 use crate::source::{SourceFile, Span, Tree};
 
 /// What is known where an item stands.
@@ -15,6 +15,10 @@ pub(super) struct Around {
     pub(super) scope: Path,
     /// The inline modules of this file around it.
     pub(super) inline: Vec<String>,
+    /// The innermost scope whose later text sees the macros defined here.
+    pub(super) macros: Path,
+    /// How many macro calls made the text, and where in the file the outermost of them stands.
+    pub(super) call: Option<(u32, u32)>,
     /// Whether it is inside test code.
     pub(super) role: Role,
 }
@@ -25,19 +29,22 @@ impl Around {
         index: &FileIndex,
         list: &[syn::Attribute],
         file: &SourceFile,
-        place: Place,
+        place: &Place,
     ) -> Self {
         let own = role::of_attributes(&attributes::attributes(list, file, place));
         Self {
             scope: index.module.clone(),
             inline: Vec::new(),
+            macros: index.module.clone(),
+            call: None,
             role: role::either(index.role, own),
         }
     }
 
     /// Inside a function.
     pub(super) fn inside(&self, function: &str, role: Role) -> Self {
-        Self { scope: self.scope.join(function), inline: self.inline.clone(), role }
+        let scope = self.scope.join(function);
+        Self { macros: scope.clone(), scope, role, ..self.clone() }
     }
 }
 
@@ -72,9 +79,10 @@ impl Walker<'_> {
             syn::Item::Use(of) => self.import(of, around),
             syn::Item::ExternCrate(of) => self.extern_crate(of, around),
             syn::Item::ForeignMod(of) => self.foreign(of, around),
-            syn::Item::Macro(of) if of.ident.is_none() => {
-                self.item_macro(&of.mac, &of.attrs, around)
-            }
+            syn::Item::Macro(of) => match &of.ident {
+                Some(name) => self.macro_definition(name, of, around),
+                None => self.item_macro(&of.mac, &of.attrs, around),
+            },
             _ => {}
         }
     }
@@ -83,11 +91,14 @@ impl Walker<'_> {
     fn module(&mut self, of: &syn::ItemMod, around: &Around) {
         let name = types::name(&of.ident);
         let role = self.role(&of.attrs, role::either(around.role, role::of_module(&name)));
+        let hands_on_macros = of.attrs.iter().any(|one| one.path().is_ident("macro_use"));
         match &of.content {
             Some((_, items)) => {
                 let mut inline = around.inline.clone();
                 inline.push(name.clone());
-                let inside = Around { scope: around.scope.join(name), inline, role };
+                let scope = around.scope.join(name);
+                let macros = if hands_on_macros { around.macros.clone() } else { scope.clone() };
+                let inside = Around { scope, inline, macros, role, call: around.call };
                 self.items(items, &inside);
             }
             None => {
@@ -95,7 +106,10 @@ impl Walker<'_> {
                 let (file, tree) = (self.file, self.tree);
                 let found = module::module_file(file, tree, &around.inline, &name, path.as_deref());
                 let scope = around.scope.clone();
-                self.index.modules.push(ModuleDeclaration { scope, name, file: found, role });
+                let span = self.place.span(of.ident.span());
+                let file = found;
+                let declared = ModuleDeclaration { scope, name, file, role, hands_on_macros, span };
+                self.index.modules.push(declared);
             }
         }
     }
@@ -109,10 +123,10 @@ impl Walker<'_> {
     pub(super) fn inside_expression(
         &mut self,
         expression: &syn::Expr,
-        span: Span,
+        part: &Part,
         around: &Around,
     ) {
-        if tokens::declares_items(self.file.slice(span)) {
+        if tokens::declares_items(self.place.text(self.file, part)) {
             Inner { walker: self, around }.visit_expr(expression);
         }
     }
@@ -123,7 +137,7 @@ impl Walker<'_> {
     }
 
     pub(super) fn attributes(&self, list: &[syn::Attribute]) -> Vec<(String, String)> {
-        attributes::attributes(list, self.file, self.place)
+        attributes::attributes(list, self.file, &self.place)
     }
 
     /// From the first outer attribute or the visibility of an item to its last token.
@@ -135,6 +149,18 @@ impl Walker<'_> {
         last: proc_macro2::Span,
     ) -> Span {
         self.place.between(attributes::start(list, visibility, first), last)
+    }
+
+    /// The text of an item in an expansion; `None` when it is the text of the item's span.
+    pub(super) fn made(
+        &self,
+        list: &[syn::Attribute],
+        visibility: Option<&syn::Visibility>,
+        first: proc_macro2::Span,
+        last: proc_macro2::Span,
+    ) -> Option<Part> {
+        self.place.made.as_ref()?;
+        Some(self.place.part(attributes::start(list, visibility, first), last))
     }
 }
 

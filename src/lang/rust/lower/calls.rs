@@ -61,7 +61,8 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn call(&mut self, of: &syn::ExprCall) -> ValueId {
-        let whole = self.span_of(&of.func).to(self.place.span(of.paren_token.span.close()));
+        let whole =
+            self.place.join(self.span_of(&of.func), self.place.span(of.paren_token.span.close()));
         if let Expr::Path(function) = &*of.func {
             let local = match (&function.qself, function.path.get_ident()) {
                 (None, Some(ident)) => self.variable(&types::name(ident)),
@@ -159,8 +160,8 @@ impl Lowerer<'_> {
         }
         let receiver = self.expression(&of.receiver);
         let start = self.place.span(of.method.span());
-        let op = start.to(self.place.span(of.paren_token.span.close()));
-        let whole = self.span_of(&of.receiver).to(op);
+        let op = self.place.join(start, self.place.span(of.paren_token.span.close()));
+        let whole = self.place.join(self.span_of(&of.receiver), op);
         let places = Places { name: start, op, whole };
         if name == "get_or_init"
             && let Some(value) = of.args.first().and_then(|first| self.made_by(first))
@@ -269,7 +270,9 @@ impl Lowerer<'_> {
             return None;
         }
         let more = self.expression(of.args.first()?);
-        let span = self.span_of(&of.receiver).to(self.place.span(of.paren_token.span.close()));
+        let span = self
+            .place
+            .join(self.span_of(&of.receiver), self.place.span(of.paren_token.span.close()));
         let value = self.concatenated(&[before, more], span);
         self.rebind(&variable, value);
         Some(self.frame.unit())

@@ -12,7 +12,7 @@ use crate::ir::value::{ValueId, ValueKind};
 impl Lowerer<'_> {
     pub(super) fn async_block(&mut self, of: &syn::ExprAsync) -> ValueId {
         let mark = self.place.span(of.async_token.span);
-        let span = mark.to(self.block_end(&of.block));
+        let span = self.place.join(mark, self.block_end(&of.block));
         let index = self.nested(BodyKind::Async, span, of.capture.is_some(), |lowerer| {
             lowerer.share_assigned(|names| names.visit_block(&of.block));
             let value = lowerer.block(&of.block);
@@ -23,7 +23,8 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn closure(&mut self, of: &syn::ExprClosure) -> ValueId {
-        let span = self.place.span(of.inputs_begin.spans[0]).to(self.span_of(&of.body));
+        let span =
+            self.place.join(self.place.span(of.inputs_begin.spans[0]), self.span_of(&of.body));
         let index = self.nested(BodyKind::Closure, span, of.capture.is_some(), |lowerer| {
             lowerer.share_assigned(|names| names.visit_expr_closure(of));
             for (number, input) in of.inputs.iter().enumerate() {

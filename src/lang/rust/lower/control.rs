@@ -74,7 +74,7 @@ impl Lowerer<'_> {
     pub(super) fn try_(&mut self, of: &syn::ExprTry) -> ValueId {
         let value = self.operand(&of.expr);
         let place = self.span_of(&of.expr);
-        let whole = place.to(self.place.span(of.question_token.spans[0]));
+        let whole = self.place.join(place, self.place.span(of.question_token.spans[0]));
         self.propagate(value, place, whole)
     }
 
@@ -109,7 +109,7 @@ impl Lowerer<'_> {
         let value = of.expr.as_ref().map(|value| self.operand(value));
         let start = self.place.span(of.return_token.span);
         let span = match &of.expr {
-            Some(value) => start.to(self.span_of(value)),
+            Some(value) => self.place.join(start, self.span_of(value)),
             None => start,
         };
         self.exit(value, Exit::Return, span);

@@ -52,7 +52,7 @@ impl Lowerer<'_> {
             Expr::Let(_) => self.boolean(expr),
             Expr::Lit(of) => self.literal(&of.lit),
             Expr::Loop(of) => self.loop_(of),
-            Expr::Macro(of) => self.macro_call(&of.mac),
+            Expr::Macro(of) => self.macro_call(&of.mac, false),
             Expr::Match(of) => self.match_(of),
             Expr::MethodCall(of) => self.method_call(of),
             Expr::Paren(of) => self.expression(&of.expr),
@@ -134,7 +134,7 @@ impl Lowerer<'_> {
             Member::Named(ident) => (types::name(ident), ident.span()),
             Member::Unnamed(index) => (index.index.to_string(), index.span),
         };
-        let span = self.span_of(&of.base).to(self.place.span(mark));
+        let span = self.place.join(self.span_of(&of.base), self.place.span(mark));
         self.field(base, &name, span)
     }
 
@@ -150,7 +150,8 @@ impl Lowerer<'_> {
 
     fn index(&mut self, of: &syn::ExprIndex) -> ValueId {
         let base = self.expression(&of.expr);
-        let span = self.span_of(&of.expr).to(self.place.span(of.bracket_token.span.close()));
+        let span =
+            self.place.join(self.span_of(&of.expr), self.place.span(of.bracket_token.span.close()));
         if let Expr::Range(range) = &*of.index {
             self.range(range);
             return self.converted(base, Conversion::Shaped, span);
@@ -176,7 +177,7 @@ impl Lowerer<'_> {
 
     fn reference(&mut self, of: &syn::ExprReference) -> ValueId {
         let value = self.expression(&of.expr);
-        let span = self.place.span(of.and_token.spans[0]).to(self.span_of(&of.expr));
+        let span = self.place.join(self.place.span(of.and_token.spans[0]), self.span_of(&of.expr));
         if of.mutability.is_some() {
             self.changed(&of.expr, None, span);
         }
@@ -202,7 +203,7 @@ impl Lowerer<'_> {
 
     fn cast(&mut self, of: &syn::ExprCast) -> ValueId {
         let value = self.expression(&of.expr);
-        let span = self.span_of(&of.expr).to(self.place.node(&of.ty));
+        let span = self.place.join(self.span_of(&of.expr), self.place.node(&of.ty));
         let cast = self.converted(value, Conversion::Number, span);
         self.annotate(cast, &of.ty);
         cast
@@ -219,14 +220,15 @@ impl Lowerer<'_> {
         }
         let base = of.rest.as_ref().map(|rest| self.operand(rest));
         let path = self.qualified(of.qself.as_ref(), &of.path);
-        let span = self.path_span(&of.path).to(self.place.span(of.brace_token.span.close()));
+        let span =
+            self.place.join(self.path_span(&of.path), self.place.span(of.brace_token.span.close()));
         self.value(ValueKind::Aggregate { path, fields, base }, span)
     }
 
     fn await_(&mut self, of: &syn::ExprAwait) -> ValueId {
         let value = self.operand(&of.base);
         let span = self.place.span(of.await_token.span);
-        let whole = self.span_of(&of.base).to(span);
+        let whole = self.place.join(self.span_of(&of.base), span);
         self.wait(value, whole, span)
     }
 

@@ -6,7 +6,7 @@ use super::Lowerer;
 use crate::ir::value::{Literal, Text, ValueId, ValueKind};
 use crate::source::Span;
 
-impl Lowerer<'_> {
+impl<'a> Lowerer<'a> {
     pub(super) fn literal(&mut self, lit: &Lit) -> ValueId {
         let span = self.place.span(lit.span());
         let literal = self.literal_of(lit);
@@ -48,11 +48,18 @@ impl Lowerer<'_> {
         }
     }
 
+    /// What stands in the source at a place.
+    pub(super) fn source(&self, span: Span) -> &'a str {
+        let file =
+            if span.file == self.file.id { Some(self.file) } else { self.tree.file(span.file) };
+        file.map_or("", |file| file.slice(span))
+    }
+
     /// The text of a string literal, decoded from the source. `value` is what the parser says it
     /// is; it serves when the literal does not stand in the source as it is.
     fn text(&self, mark: proc_macro2::Span, value: &str) -> Text {
         let span = self.place.span(mark);
-        match decode(self.file.slice(span), span) {
+        match decode(self.source(span), span) {
             Some(text) => text,
             None => Text::verbatim(value, inside(span)),
         }

@@ -1,5 +1,6 @@
-//! Macros: those of the standard library and the few whose meaning is control flow, by name; any
-//! other as a call with whatever expressions its tokens hold, so that no call inside is lost.
+//! Macros: those of the standard library and the few whose meaning is control flow, by name; those
+//! of the program by what they stand for; any other as a call with whatever expressions its tokens
+//! hold, so that no call inside is lost.
 
 use proc_macro2::TokenStream;
 use syn::parse::Parser;
@@ -21,10 +22,12 @@ mod messages;
 mod select;
 
 /// A macro call and its places.
-struct Invocation<'m> {
-    path: Path,
-    tokens: &'m TokenStream,
-    places: Places,
+pub(super) struct Invocation<'m> {
+    pub(super) path: Path,
+    pub(super) tokens: &'m TokenStream,
+    pub(super) places: Places,
+    /// Whether it stands where a statement may.
+    pub(super) statement: bool,
 }
 
 impl Invocation<'_> {
@@ -34,17 +37,19 @@ impl Invocation<'_> {
 }
 
 impl Lowerer<'_> {
-    pub(super) fn macro_call(&mut self, of: &syn::Macro) -> ValueId {
+    /// A macro call as an expression or as a statement.
+    pub(super) fn macro_call(&mut self, of: &syn::Macro, statement: bool) -> ValueId {
         let name = self.name_span(&of.path);
-        let whole = self.path_span(&of.path).to(self.place.span(of.delimiter.span().close()));
+        let whole =
+            self.place.join(self.path_span(&of.path), self.place.span(of.delimiter.span().close()));
         if self.macro_depth >= MAX_MACRO_DEPTH {
-            self.limit(whole, "macros nest too deep here; what is inside was not linted");
+            self.macro_limit(whole, "macros nest too deep here; what is inside was not linted");
             return self.unknown(whole);
         }
         self.macro_depth += 1;
         let places = Places { name, op: whole, whole };
-        let value =
-            self.invoke(&Invocation { path: types::path(&of.path), tokens: &of.tokens, places });
+        let path = types::path(&of.path);
+        let value = self.invoke(&Invocation { path, tokens: &of.tokens, places, statement });
         self.macro_depth -= 1;
         value
     }
@@ -78,7 +83,7 @@ impl Lowerer<'_> {
             name if is_query(name) => self.query(of),
             _ => None,
         };
-        match known {
+        match known.or_else(|| self.expanded(of)) {
             Some(value) => value,
             None => self.other_macro(of),
         }

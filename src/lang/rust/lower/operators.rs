@@ -16,15 +16,15 @@ impl Lowerer<'_> {
         let inner = self.span_of(&of.expr);
         match &of.op {
             UnOp::Deref(star) => {
-                let span = self.place.span(star.spans[0]).to(inner);
+                let span = self.place.join(self.place.span(star.spans[0]), inner);
                 self.borrowed(value, span)
             }
             UnOp::Not(not) => {
-                let span = self.place.span(not.spans[0]).to(inner);
+                let span = self.place.join(self.place.span(not.spans[0]), inner);
                 self.value(ValueKind::Not(value), span)
             }
             UnOp::Neg(minus) => {
-                let span = self.place.span(minus.spans[0]).to(inner);
+                let span = self.place.join(self.place.span(minus.spans[0]), inner);
                 self.negative(value, span)
             }
             _ => self.unknown(inner),
@@ -52,7 +52,7 @@ impl Lowerer<'_> {
             return self.compound_assign(of);
         }
         let left = self.expression(&of.left);
-        let span = self.span_of(&of.left).to(self.span_of(&of.right));
+        let span = self.place.join(self.span_of(&of.left), self.span_of(&of.right));
         let operator = operator(&of.op);
         let conditional = matches!(operator, Operator::And | Operator::Or) && acts(&of.right);
         let right = if conditional {
@@ -102,7 +102,7 @@ impl Lowerer<'_> {
     fn compound_assign(&mut self, of: &syn::ExprBinary) -> ValueId {
         let right = self.operand(&of.right);
         let left = self.expression(&of.left);
-        let span = self.span_of(&of.left).to(self.span_of(&of.right));
+        let span = self.place.join(self.span_of(&of.left), self.span_of(&of.right));
         let value = self.combine(operator(&of.op), left, right, span);
         self.write(&of.left, Some(left), value, span);
         self.frame.unit()
@@ -110,7 +110,7 @@ impl Lowerer<'_> {
 
     pub(super) fn assign(&mut self, of: &syn::ExprAssign) -> ValueId {
         let value = self.expression(&of.right);
-        let span = self.span_of(&of.left).to(self.span_of(&of.right));
+        let span = self.place.join(self.span_of(&of.left), self.span_of(&of.right));
         if matches!(&*of.left, Expr::Infer(_)) {
             self.discard(value, true, span);
             return self.frame.unit();

@@ -41,7 +41,7 @@ impl Lowerer<'_> {
         }
         match last {
             Stmt::Expr(expr, None) => self.operand(expr),
-            Stmt::Macro(of) if of.semi_token.is_none() => self.macro_call(&of.mac),
+            Stmt::Macro(of) if of.semi_token.is_none() => self.macro_call(&of.mac, true),
             other => {
                 self.statement(other);
                 self.frame.unit()
@@ -62,9 +62,9 @@ impl Lowerer<'_> {
                 }
             }
             Stmt::Macro(of) => {
-                let value = self.macro_call(&of.mac);
+                let value = self.macro_call(&of.mac, true);
                 let span = self.path_span(&of.mac.path);
-                let span = span.to(self.place.span(of.mac.delimiter.span().close()));
+                let span = self.place.join(span, self.place.span(of.mac.delimiter.span().close()));
                 self.discard(value, false, span);
             }
         }

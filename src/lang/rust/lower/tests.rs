@@ -4,6 +4,7 @@ use super::{MAX_DEPTH, lower};
 use crate::ir::body::{Lowered, OpKind, ProblemKind, Terminator};
 use crate::ir::index::{FileIndex, Function, ItemId, Path, Receiver, Role, TypeRef};
 use crate::ir::value::{Literal, ValueKind};
+use crate::lang::Surroundings;
 use crate::source::{FileId, Language, SourceFile, Tree};
 
 /// A file that is one function.
@@ -23,9 +24,10 @@ fn lowered(text: &str) -> (SourceFile, Lowered) {
         has_body: true,
         role: Role::Product,
         span: file.whole(),
+        made: None,
         name_span: file.whole(),
     });
-    let lowered = lower(&file, &index, ItemId::Function(0), &Tree::default());
+    let lowered = lower(&file, &index, ItemId::Function(0), &Surroundings::files(&Tree::default()));
     (file, lowered)
 }
 

@@ -155,7 +155,9 @@ impl Lowerer<'_> {
             return None;
         };
         elements.push(self.operand(of.args.first()?));
-        let span = self.span_of(&of.receiver).to(self.place.span(of.paren_token.span.close()));
+        let span = self
+            .place
+            .join(self.span_of(&of.receiver), self.place.span(of.paren_token.span.close()));
         let value = self.value(ValueKind::List(elements), span);
         self.rebind(&variable, value);
         Some(self.frame.unit())

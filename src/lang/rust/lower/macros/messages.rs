@@ -142,7 +142,7 @@ impl Lowerer<'_> {
     fn log_field(&mut self, field: &MacroArgument) -> Argument {
         let value = self.expression(&field.expr);
         let span = self.span_of(&field.expr);
-        let name = field.name.clone().or_else(|| Some(self.file.slice(span).to_owned()));
+        let name = field.name.clone().or_else(|| Some(self.source(span).to_owned()));
         let value = match field.sign {
             Some('?') => self.converted(value, Conversion::Debug, span),
             Some(_) => self.displayed(value, span),

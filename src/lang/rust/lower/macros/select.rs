@@ -199,7 +199,7 @@ impl Lowerer<'_> {
         no: &mut Merge,
     ) {
         let Ok(parts) = matched(&of.tokens) else {
-            let value = self.macro_call(of);
+            let value = self.macro_call(of, false);
             let span = self.path_span(&of.path);
             return self.decide_value(value, yes, no, span);
         };
