@@ -6,6 +6,7 @@ mod marks;
 
 mod cli;
 mod fixtures;
+mod gaps;
 mod lowering;
 mod pages;
 mod readme;

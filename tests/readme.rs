@@ -9,9 +9,9 @@ use crate::{UNFINISHED_PROJECTS, cli, package, text, updating};
 /// How many findings the example shows.
 const SHOWN: usize = 1;
 
-/// Compares what stands between `<!-- name -->` and `<!-- /name -->`, or writes it.
-fn part(name: &str, generated: &str) {
-    let path = package().join("README.md");
+/// Compares what stands between `<!-- name -->` and `<!-- /name -->` in a page, or writes it.
+pub fn part_of(page: &str, name: &str, generated: &str) {
+    let path = package().join(page);
     let readme = text(&path);
     let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
     let (before, rest) = readme.split_once(&open).expect("the part begins");
@@ -19,8 +19,12 @@ fn part(name: &str, generated: &str) {
     if old == generated {
         return;
     }
-    assert!(updating(), "README.md, {name}: `UPDATE=1 cargo test` writes\n{generated}\nnot\n{old}");
+    assert!(updating(), "{page}, {name}: `UPDATE=1 cargo test` writes\n{generated}\nnot\n{old}");
     std::fs::write(&path, format!("{before}{open}{generated}{close}{after}")).unwrap();
+}
+
+fn part(name: &str, generated: &str) {
+    part_of("README.md", name, generated);
 }
 
 #[test]

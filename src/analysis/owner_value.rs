@@ -71,6 +71,8 @@ impl Analysis<'_> {
                 let counts = match (kind, value.sameness) {
                     // A key that names its holder is another one for each.
                     (_, Sameness::Key) if self.leases.names_owner(self.words, acquire) => false,
+                    // A zero is a counter's start.
+                    (_, Sameness::Everywhere) if value.value.constant() == Some("0") => false,
                     (KeyKind::Lease, _) => !self.changes(one).is_empty(),
                     // Who is handed a token is to give it back, if only out of sight.
                     (KeyKind::Marker, Sameness::Process) => self.hands_out(acquire, &value.value),

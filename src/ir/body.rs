@@ -96,6 +96,8 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// The block that each value of a join comes from, in order; not of every front-end.
     pub ways: BTreeMap<ValueId, Vec<BlockId>>,
+    /// Fields that are given out for change, or that a method changes: `&mut self.name`.
+    pub lent: BTreeSet<ValueId>,
     /// What a script's first line tells the server of it: `flags=no-cluster,allow-cross-slot-keys`.
     pub flags: Vec<String>,
     /// The whole source of the body.
@@ -276,6 +278,7 @@ impl Body {
             ops: Vec::new(),
             blocks: vec![entry],
             ways: BTreeMap::new(),
+            lent: BTreeSet::new(),
             flags: Vec::new(),
             span,
         }

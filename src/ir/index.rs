@@ -308,6 +308,8 @@ pub struct Constant {
     pub owner: Option<TypeRef>,
     /// Its type.
     pub ty: TypeRef,
+    /// Whether code may write to it (`static mut`): its initialiser says nothing then.
+    pub written: bool,
     /// Product or test code.
     pub role: Role,
     /// The whole item.

@@ -256,6 +256,9 @@ impl<'p> Evaluator<'p> {
     ) -> Option<Vec<Segments>> {
         match self.program.resolve(frame.body, path) {
             Named::Constant(id) => {
+                if self.program.constant(id)?.written {
+                    return None;
+                }
                 let body = self.program.constant_body(id)?;
                 let mut all = self.returned_text(&frame.apart(body))?;
                 // A static is made once: what was random or unknown then is the same ever after.

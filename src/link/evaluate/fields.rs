@@ -57,7 +57,9 @@ impl Evaluator<'_> {
             ValueKind::Aggregate { fields, base: rest, path } => {
                 let found = fields.iter().find(|(field, _)| field == name).map(|(_, value)| *value);
                 if let Some(value) = found {
-                    return Some(self.text(frame, value));
+                    let ty = super::workspace::built_type(&self.program.resolve(frame.body, path));
+                    let later = ty.is_some_and(|ty| self.program.is_assigned(ty, name));
+                    return (!later).then(|| self.text(frame, value));
                 }
                 match (path.last(), fields.as_slice()) {
                     (Some(last), [(_, inner)]) if super::is_success(last) => {

@@ -84,7 +84,7 @@ impl Evaluator<'_> {
             }
             ValueKind::ScriptKey(Some(index)) => return Origin::ScriptKey(*index),
             ValueKind::ScriptArgument(Some(index)) => return Origin::ScriptArgument(*index),
-            ValueKind::Path(path) if program.is_local_name(&inner, path) => {}
+            ValueKind::Path(path) if program.may_change(&inner, path) => {}
             ValueKind::Path(path) => return Origin::Constant(program.constant_name(&inner, path)),
             ValueKind::Result(op) => {
                 let site = Site { body: inner.body, op: *op };
@@ -184,13 +184,17 @@ impl Program {
         }
     }
 
-    /// Whether a name that is nothing in sight is written as variables are: a macro may have made it.
-    fn is_local_name(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> bool {
+    /// Whether a name may stand for another value each time: a static that code writes to, or one that
+    /// is nothing in sight and written as variables are (a macro may have made it).
+    fn may_change(&self, frame: &Frame<'_>, path: &crate::ir::index::Path) -> bool {
         let scope = self.scope_of(frame.body);
-        let [name] = path.0.as_slice() else { return false };
-        let known = self.names.resolve(scope, path, Namespace::Value).0;
-        name.starts_with(|first: char| first.is_lowercase() || first == '_')
-            && matches!(known, Named::Unknown)
+        match (self.names.resolve(scope, path, Namespace::Value).0, path.0.as_slice()) {
+            (Named::Constant(id), _) => self.constant(id).is_some_and(|constant| constant.written),
+            (Named::Unknown, [name]) => {
+                name.starts_with(|first: char| first.is_lowercase() || first == '_')
+            }
+            _ => false,
+        }
     }
 
     /// A template of a body that no call in sight enters: its parameters are nobody's here.

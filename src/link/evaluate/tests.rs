@@ -319,9 +319,13 @@ fn a_static_is_the_same_ever_after() {
             probe(each());
             probe(made_by_a_macro);
             probe(elsewhere::NAME);
+            probe(env!("CARGO_PKG_NAME"));
         }
     "#;
-    assert_eq!(origins(text), ["constant", "constant", "random", "random", "unknown", "constant"]);
+    assert_eq!(
+        origins(text),
+        ["constant", "constant", "random", "random", "unknown", "constant", "constant"]
+    );
     assert_eq!(same(text), [(0, 1)]);
 }
 
@@ -335,6 +339,29 @@ fn a_field_that_is_assigned_is_not_known() {
             fn sit(&mut self, holder: String) { self.holder = holder; }
             fn run(&self) { probe(&self.name); probe(&self.holder); }
         }
+        struct Queue { name: String, last: String, next: String, count: u64 }
+        impl Queue {
+            fn new() -> Self { Self { name: "q".to_owned(), last: "a".to_owned(), next: "b".to_owned(), count: 0 } }
+            fn go(&mut self) { self.last.push_str("x"); fill(&mut self.next); let mut name = self.name.clone(); name.push_str("y"); }
+            fn run(&self) { probe(&self.name); probe(&self.last); probe(&self.next); }
+        }
+        fn fill(text: &mut String) { text.clear(); }
+        fn local() {
+            let mut queue = Queue { name: "r".to_owned(), last: String::new(), next: String::new(), count: 1 };
+            queue.count += 1;
+            probe(queue.count);
+        }
+        static mut TURN: u64 = 0;
+        fn turn() { probe(TURN); }
     "#;
-    assert_eq!(probed(text), ["front", "<self.holder>"]);
+    let expected = [
+        "front",
+        "<self.holder>",
+        "<self.name>",
+        "<self.last>",
+        "<self.next>",
+        "<queue.count>",
+        "<TURN>",
+    ];
+    assert_eq!(probed(text), expected);
 }

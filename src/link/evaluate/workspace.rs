@@ -17,7 +17,7 @@ use crate::link::{ConstantId, FunctionId, Program, TypeId};
 pub struct Caches {
     pub(super) constructors: OnceLock<Constructors>,
     methods: OnceLock<BTreeMap<(TypeId, String, String), FunctionId>>,
-    /// Fields that are written to after they were made: of a type, or of one that is not known.
+    /// Fields that are written to, or given out for that, after they were made: of a type, or of one that is not known.
     assigned: OnceLock<BTreeSet<(Option<TypeId>, String)>>,
 }
 
@@ -76,11 +76,12 @@ impl Program {
     fn find_assigned(&self) -> BTreeSet<(Option<TypeId>, String)> {
         let mut all = BTreeSet::new();
         for own in &self.bodies {
-            for (_, _, op) in own.body.operations() {
-                let OpKind::Store { place, .. } = &op.kind else { continue };
-                let ValueKind::Field { base, name } = own.body.kind(own.body.peel(*place)) else {
-                    continue;
-                };
+            let stored = own.body.operations().filter_map(|(_, _, op)| match op.kind {
+                OpKind::Store { place, .. } => Some(own.body.peel(place)),
+                _ => None,
+            });
+            for place in stored.chain(own.body.lent.iter().copied()) {
+                let ValueKind::Field { base, name } = own.body.kind(place) else { continue };
                 match self.type_of(own.id, *base) {
                     Ty::Unknown => all.insert((None, name.clone())),
                     ty => {

@@ -85,6 +85,11 @@ impl Walker<'_> {
             generics: &syn::Generics::default(),
         };
         self.add_constant(&constant, &of.ty, around);
+        if let (syn::StaticMutability::Mut(_), Some(added)) =
+            (&of.mutability, self.index.constants.last_mut())
+        {
+            added.written = true;
+        }
         let value = self.place.part(of.eq_token.span, last);
         self.inside_expression(&of.expr, &value, around);
     }
@@ -95,6 +100,7 @@ impl Walker<'_> {
             scope: around.scope.clone(),
             owner: None,
             ty: types::type_ref(ty),
+            written: false,
             role: self.role(of.attrs, around.role),
             span: of.span,
             made: of.made.clone(),

@@ -180,6 +180,7 @@ impl Lowerer<'_> {
                 if changes(&name, of.args.len()) {
                     let after = self.after_change(&name, argument, places.whole);
                     self.changed(&of.receiver, after, places.whole);
+                    self.lend(receiver);
                 }
                 value
             }

@@ -180,6 +180,7 @@ impl Lowerer<'_> {
         let span = self.place.join(self.place.span(of.and_token.spans[0]), self.span_of(&of.expr));
         if of.mutability.is_some() {
             self.changed(&of.expr, None, span);
+            self.lend(value);
         }
         self.borrowed(value, span)
     }

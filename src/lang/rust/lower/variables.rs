@@ -119,6 +119,13 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A field is given out for change, or a method changes it. A copy of it is none.
+    pub(super) fn lend(&mut self, place: ValueId) {
+        if matches!(self.frame.body.kind(place), ValueKind::Field { .. }) {
+            self.frame.body.lent.insert(place);
+        }
+    }
+
     /// What a body inside changed of this one's variables is not known any more.
     pub(super) fn changed_by(&mut self, inner: &Frame) {
         if inner.moves {
