@@ -13,6 +13,7 @@ pub mod labels;
 pub mod lease;
 pub mod lifted;
 pub mod lock_words;
+pub mod loops;
 pub mod outcome;
 pub mod outcome_use;
 pub mod owner_value;
@@ -27,6 +28,7 @@ pub mod script_keys;
 pub mod slots;
 pub mod steps;
 pub mod unknown;
+pub mod waiting;
 pub mod writes;
 
 use crate::config::words::Words;

@@ -63,7 +63,7 @@ impl Analysis<'_> {
     }
 
     /// The limit that an operation gives to the future it runs.
-    fn limit_around(&self, site: Site) -> Option<Timeout> {
+    pub(super) fn limit_around(&self, site: Site) -> Option<Timeout> {
         let call = call_site(self.program, site);
         let effects = self.program.effects(site.body).iter();
         let mut limits = effects.filter_map(|effect| match effect.kind {

@@ -14,6 +14,7 @@ use crate::ir::index::Path;
 use crate::ir::value::{Adapter, Literal, SUCCESS, ValueId, ValueKind};
 use crate::link::Program;
 
+mod again;
 mod answer;
 mod compare;
 mod returned;

@@ -14,6 +14,7 @@ pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
 pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
+pub use crate::analysis::waiting::Wait;
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};

@@ -3,6 +3,7 @@
 use super::{Abstract, Assumption};
 use crate::ir::body::OpKind;
 use crate::ir::effect::{BodyId, Effect, EffectKind, Site};
+use crate::ir::index::TypeRef;
 use crate::link::Program;
 
 /// What an operation gives when an acquire was won, and when it was lost.
@@ -15,6 +16,25 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// What a function that takes a lock answers, by its declared type alone; `None` for a type that does
+    /// not say how a loss looks.
+    #[must_use]
+    pub fn of_type(ty: &TypeRef) -> Option<Self> {
+        let ok = |inner: Abstract| Abstract::Ok(Box::new(inner));
+        let name = ty.name()?;
+        let (won, lost) = match (name, ty.payload().and_then(TypeRef::name)) {
+            ("bool", _) => (Abstract::Truth(true), Abstract::Truth(false)),
+            ("Option", _) => (Abstract::Some(Box::new(Abstract::Present)), Abstract::Nothing),
+            (name, _) if !name.ends_with("Result") => return None,
+            (_, Some("bool")) => (ok(Abstract::Truth(true)), ok(Abstract::Truth(false))),
+            (_, Some("Option")) => {
+                (ok(Abstract::Some(Box::new(Abstract::Present))), ok(Abstract::Nothing))
+            }
+            _ => (ok(Abstract::Present), Abstract::Err),
+        };
+        Some(Self { won, lost })
+    }
+
     /// Whether who gets the answer can tell a winner from a loser.
     #[must_use]
     pub fn tells(&self) -> bool {
@@ -83,7 +103,11 @@ pub enum NilRead {
 pub fn nil_read(program: &Program, effect: &Effect) -> Option<NilRead> {
     let library = program.catalog.library(&effect.client)?;
     let ty = effect.reply_type.as_ref()?;
-    let name = if ty.is_unit() { "()" } else { ty.name()? };
+    let name = match ty {
+        TypeRef::Tuple(parts) if parts.is_empty() => "()",
+        TypeRef::Tuple(_) => "(..)",
+        ty => ty.name()?,
+    };
     let named = |list: &[String]| list.iter().any(|one| one == name);
     match () {
         () if named(&library.nil_reads_as) => Some(NilRead::Value),

@@ -37,7 +37,9 @@ fn matches_variant(value: &Abstract, variant: &str, inside: Option<&Pattern>) ->
         (_, Abstract::Unknown) => None,
         ("Ok", Abstract::Ok(inner)) | ("Some", Abstract::Some(inner)) => inside(inner),
         (SUCCESS, Abstract::Ok(_) | Abstract::Some(_)) => Some(true),
-        ("Err" | SUCCESS, Abstract::Err | Abstract::Nothing) => Some(variant == "Err"),
+        (SUCCESS, Abstract::Err | Abstract::Nothing) => Some(false),
+        // Which failure it is, is not known.
+        ("Err", Abstract::Err | Abstract::Nothing) => inside(&Abstract::Unknown),
         ("Ok", Abstract::Err) | ("Err", Abstract::Ok(_)) => Some(false),
         ("Some", Abstract::Nothing) | ("None", Abstract::Some(_)) => Some(false),
         ("None", Abstract::Nothing) => Some(true),
@@ -162,6 +164,9 @@ mod tests {
         assert_eq!(matches(&lost, &truth), Some(false));
         assert_eq!(equal(&Abstract::Reply(true), &Abstract::Number(1)), Some(true));
         assert_eq!(equal(&Abstract::Reply(false), &Abstract::Text("OK".into())), Some(false));
+        let busy = variant("Err", Some(variant("Busy", None)));
+        assert_eq!(matches(&Abstract::Err, &busy), None);
+        assert_eq!(matches(&Abstract::Err, &variant("Err", Some(Pattern::Any))), Some(true));
         // `Ok(_)` holds whoever won: the mistake of acquire-error-as-success.
         assert_eq!(matches(&lost, &variant("Ok", Some(Pattern::Any))), Some(true));
     }
