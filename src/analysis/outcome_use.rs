@@ -166,7 +166,7 @@ impl Analysis<'_> {
             _ if acquire.library => true,
             KeyKind::Lease if release.is_some() && told => true,
             KeyKind::Lease if own && sure && self.only_guarded(acquire) => true,
-            KeyKind::Lease | KeyKind::Marker => own && class.named && self.claims_to_tell(acquire),
+            KeyKind::Lease | KeyKind::Marker => own && class.named && self.misleads(point),
             KeyKind::Plain => false,
         };
         let certain = own && (acquire.library || class.kind == KeyKind::Lease);
@@ -180,12 +180,19 @@ impl Analysis<'_> {
     }
 
     /// Whether the function around an acquire says by its name that it takes a lock, and by its type that
-    /// it tells who won: it takes something else for the answer.
-    fn claims_to_tell(&self, acquire: &KeyUse) -> bool {
-        let id = self.program.enclosing_function(acquire.site.body);
-        let function = id.and_then(|id| self.program.function(id));
+    /// it tells who won, and tells losers that they did: it takes something else for the answer.
+    fn misleads(&self, point: &Point) -> bool {
+        let program = self.program;
+        let id = program.enclosing_function(point.site.body);
+        let function = id.and_then(|id| program.function(id));
+        let told = || point.answer.given_back(program, point.site).map(|told| told.lost);
+        let yes = |told: Abstract| match told {
+            Abstract::Ok(inner) => *inner == Abstract::Truth(true),
+            told => told == Abstract::Truth(true),
+        };
         function.is_some_and(|function| has_lock_verb(self.words, &function.name))
-            && says_yes_or_no(self.program, acquire.site.body)
+            && says_yes_or_no(program, point.site.body)
+            && told().is_some_and(yes)
     }
 
     /// The region of an acquire that runs through a point and ends with a release.

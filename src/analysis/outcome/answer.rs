@@ -52,7 +52,8 @@ impl Answer {
     }
 
     /// What the function of an operation gives back after it.
-    fn given_back(&self, program: &Program, site: Site) -> Option<Self> {
+    #[must_use]
+    pub fn given_back(&self, program: &Program, site: Site) -> Option<Self> {
         let body = &program.body(site.body)?.body;
         let (block, _) = body.position(site.op)?;
         let op = body.call_behind(site.op);
