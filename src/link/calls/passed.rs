@@ -136,8 +136,10 @@ impl Runnable<'_> {
             all.extend(futures.map(|made| (made, Addition::Deferred)));
             return;
         }
-        let spawns = targets
-            .is_some_and(|targets| targets.apis.iter().any(|row| row.effect == ApiEffect::Spawn));
+        let spawns = match targets.filter(|targets| !targets.apis.is_empty()) {
+            Some(targets) => targets.apis.iter().any(|row| row.effect == ApiEffect::Spawn),
+            None => is_spawn_by_name(call),
+        };
         let mut runs = Vec::new();
         for argument in &call.arguments {
             add(&mut runs, self.flow.callables(site.body, argument.value));
@@ -167,6 +169,13 @@ impl Runnable<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether a call of a library without rows starts a task, as executors, arbiters and sets of tasks
+/// all call it.
+fn is_spawn_by_name(call: &Call) -> bool {
+    let name = call.callee.name().unwrap_or_default();
+    name == "spawn" || name.starts_with("spawn_")
 }
 
 /// Whether a library call only wraps a future that is awaited with its result.
