@@ -254,7 +254,7 @@ fn guard_of(
         Role::OldValue if identity.row => Guard::OldValue,
         Role::TakenOver => Guard::Expiry,
         Role::Alive if identity.row && !write.undoes() && write.is_late() => Guard::Expiry,
-        Role::State | Role::Flag if identity.row => status,
+        Role::State | Role::Flag if identity.row && !identity.listed => status,
         Role::State if identity.perhaps && write.at_stake() && write.moves() => status,
         Role::LookedUp if singled && !write.delete && !write.only_touches() => Guard::Lookup,
         Role::Once if singled => Guard::SetOnce,

@@ -163,7 +163,6 @@ impl Analysis<'_> {
             {
                 Confidence::Medium
             }
-            (Weight::Doubtful, Guard::Lookup) => Confidence::Medium,
             (Weight::Doubtful, _) => Confidence::Low,
             (Weight::None, Guard::IdentityOnly)
                 if verb == "UPDATE" && self.is_under_lease(effect.site) =>

@@ -251,7 +251,10 @@ impl<'v, 'b> Reader<'v, 'b> {
             true if acquires(command) && !zero && !nothing => Some(CheckKind::Acquired),
             true if command.is(&SIZES) && zero => Some(CheckKind::Absent),
             true if nothing && nothing_says(command).is_some() => nothing_says(command),
-            true if command.is(&["TTL", "PTTL"]) && *constant == Literal::Integer(-2) => {
+            // -2: it is not there. 0: it is at its end (the commands' pages).
+            true if command.is(&["TTL", "PTTL"])
+                && matches!(constant, Literal::Integer(-2 | 0)) =>
+            {
                 Some(CheckKind::Absent)
             }
             false if self.counts(command) && zero => Some(CheckKind::Owner),

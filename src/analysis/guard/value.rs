@@ -280,7 +280,8 @@ impl<'b> Values<'b> {
         order
     }
 
-    /// Whether a value came from outside: it is neither a constant nor anything Redis answered.
+    /// Whether a value came from outside: it is neither a constant nor anything that Redis answered of
+    /// the lease key. What another key holds (the job at the head of a list) may name the caller.
     pub fn outside(&self, value: ValueId) -> bool {
         self.closure(value, |value, next| next.extend(self.made_of(value)))
             .into_iter()
@@ -310,8 +311,10 @@ impl<'b> Values<'b> {
 
     /// Whether a value by itself came from outside.
     fn is_outside(&self, value: ValueId) -> bool {
-        if self.effect(value).is_some() {
-            return false;
+        if let Some(effect) = self.effect(value) {
+            let read =
+                matches!(&effect.kind, EffectKind::Redis(command) if !command.keys.is_empty());
+            return read && self.command(value).is_none();
         }
         match self.kind(value) {
             ValueKind::Literal(_)

@@ -20,6 +20,8 @@ pub(super) struct Identity<'a> {
     pub natural: bool,
     /// The row is of a table of secrets.
     pub of_secret: bool,
+    /// A list of rows is meant: how many of them were hit says nothing of one.
+    pub listed: bool,
 }
 
 impl<'a> Identity<'a> {
@@ -35,6 +37,7 @@ impl<'a> Identity<'a> {
             perhaps: false,
             natural: false,
             of_secret,
+            listed: false,
         };
         let known = write.table.filter(|table| table.keys().next().is_some());
         if let Some(table) = known {
@@ -55,6 +58,10 @@ impl<'a> Identity<'a> {
         {
             identity.by_names(write, &equal);
         }
+        identity.listed = predicates.iter().any(|part| match &part.kind {
+            PredicateKind::In { column, negated: false, .. } => identity.has(column),
+            _ => false,
+        });
         if !identity.row {
             identity.perhaps = equal.iter().any(|column| !is_value(write, column));
         }

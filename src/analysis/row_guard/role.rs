@@ -90,7 +90,7 @@ fn compared(
             Role::LookedUp
         }
         Comparison::Equal if identity.has(column) => {
-            if is_secret(write, column) {
+            if write.is_secret(column) {
                 Role::Secret
             } else {
                 Role::Key
@@ -118,7 +118,8 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
     if !write.is_given(value) {
         return if write.joins { Role::Key } else { Role::Filter };
     }
-    let literal = matches!(value, Expression::Text(_) | Expression::Number(_));
+    let literal =
+        matches!(value, Expression::Text(_) | Expression::Number(_) | Expression::Boolean(_));
     if write.is(WordList::Fence, column) {
         return Role::Fence;
     }
@@ -147,7 +148,7 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
             _ => Role::State,
         };
     }
-    if is_secret(write, column) {
+    if write.is_secret(column) {
         return Role::Secret;
     }
     match write.set(column) {
@@ -159,11 +160,6 @@ fn equal(write: &Write<'_>, identity: &Identity<'_>, column: &str, value: &Expre
         None if write.is(WordList::Tenant, column) => Role::Scope,
         None => Role::Key,
     }
-}
-
-/// Whether a column holds a secret, rather than the name of one (`secret_id`).
-fn is_secret(write: &Write<'_>, column: &str) -> bool {
-    write.is(WordList::Secret, column) && !column.ends_with("_id")
 }
 
 /// Whether a column says who holds the row, in a table where that is a lease.

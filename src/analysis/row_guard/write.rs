@@ -154,9 +154,10 @@ impl<'a> Write<'a> {
     /// Whether the write sets who holds or did something: a value of the writer's own.
     pub fn claims(&self) -> bool {
         self.sets.iter().any(|set| {
-            let who = [WordList::Owner, WordList::Actor, WordList::Secret, WordList::Fence]
+            let who = [WordList::Owner, WordList::Actor, WordList::Fence]
                 .iter()
-                .any(|list| self.is(*list, &set.column));
+                .any(|list| self.is(*list, &set.column))
+                || self.is_secret(&set.column);
             let own = !matches!(
                 set.value,
                 Expression::Null
@@ -199,9 +200,16 @@ impl<'a> Write<'a> {
 
     /// Whether a secret is set to nothing.
     pub fn clears_secret(&self) -> bool {
-        self.sets
-            .iter()
-            .any(|set| set.value == Expression::Null && self.is(WordList::Secret, &set.column))
+        self.sets.iter().any(|set| set.value == Expression::Null && self.is_secret(&set.column))
+    }
+
+    /// Whether a column holds a secret or its digest, rather than something of one (`token_symbol`,
+    /// `secret_id`): what a name means stands at its end.
+    pub fn is_secret(&self, column: &str) -> bool {
+        const FORMS: [&str; 7] =
+            ["hash", "hashed", "digest", "sha256", "value", "text", "encrypted"];
+        let found = self.words.located(WordList::Secret, column);
+        found.is_some_and(|found| found.after.iter().all(|word| FORMS.contains(&word.as_str())))
     }
 
     /// Whether the write only takes back or ends something.

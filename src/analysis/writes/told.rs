@@ -1,14 +1,17 @@
 //! Writes whose dropped row count is no loss: the code asks otherwise, or the loser is content.
 
+use std::collections::BTreeSet;
+
 use crate::analysis::Analysis;
 use crate::analysis::expiry::comes_after;
+use crate::analysis::guard::returns;
 use crate::analysis::row_guard::Guard;
 use crate::config::words::{WordList, split};
-use crate::ir::effect::{Effect, EffectKind, SqlCall};
+use crate::ir::effect::{BodyId, Effect, EffectKind, Site, SqlCall};
 use crate::ir::sql::{
     Assignment, Comparison, Expression, Predicate, PredicateKind, Statement, StatementKind,
 };
-use crate::ir::value::ValueKind;
+use crate::ir::value::{Literal, ValueKind};
 
 impl Analysis<'_> {
     /// Whether the writer learns in another way that it has lost, or does not mind.
@@ -19,10 +22,66 @@ impl Analysis<'_> {
         statement: &Statement,
         guard: Guard,
     ) -> bool {
-        let StatementKind::Update(update) = &statement.kind else { return false };
+        let update = match &statement.kind {
+            StatementKind::Update(update) => update,
+            StatementKind::Delete(delete) => {
+                return guard == Guard::Secret && !self.is_checked(effect, &delete.table.name);
+            }
+            _ => return false,
+        };
         let restores = matches!(guard, Guard::OldValue | Guard::Owner)
             && self.puts_back(effect, call, &update.sets);
         restores || self.reads_back(effect, &update.table.name, &update.sets)
+    }
+
+    /// Whether something hangs on a secret that is deleted: its table is read around, in the function
+    /// and what it runs; somebody calls the function and goes on; or it gives back more than that it
+    /// is done. A secret that nothing hangs on is only revoked.
+    fn is_checked(&self, effect: &Effect, table: &str) -> bool {
+        /// How many bodies are looked at.
+        const MOST: usize = 200;
+        let around =
+            std::iter::successors(Some(effect.site.body), |body| self.program.body(*body)?.parent);
+        let mut seen: BTreeSet<BodyId> = around.collect();
+        let mut waiting: Vec<BodyId> = seen.iter().copied().collect();
+        if waiting.iter().any(|body| self.is_gone_on_from(*body)) {
+            return true;
+        }
+        while let Some(body) = waiting.pop() {
+            if self.reads_table(body, table) {
+                return true;
+            }
+            let Some(own) = self.program.body(body).filter(|_| seen.len() < MOST) else { continue };
+            for (_, op, _) in own.body.operations() {
+                let run = self.graph.runs_at(Site { body, op });
+                waiting.extend(run.iter().copied().filter(|body| seen.insert(*body)));
+            }
+        }
+        false
+    }
+
+    /// Whether a function of the program is called, or gives back what is neither nothing nor a constant.
+    fn is_gone_on_from(&self, body: BodyId) -> bool {
+        let Some(own) = self.program.body(body).filter(|own| own.parent.is_none()) else {
+            return false;
+        };
+        !self.graph.run_by(body).is_empty()
+            || returns(&own.body).iter().any(|(_, value)| match own.body.kind(*value) {
+                ValueKind::Aggregate { fields, .. } => !fields.is_empty(),
+                ValueKind::Path(_) | ValueKind::Literal(Literal::Unit | Literal::Nothing) => false,
+                _ => true,
+            })
+    }
+
+    fn reads_table(&self, body: BodyId, table: &str) -> bool {
+        self.program.effects(body).iter().any(|effect| {
+            let EffectKind::Sql(call) = &effect.kind else { return false };
+            let mut parts = call.statements.iter().flat_map(|it| it.parts());
+            parts.any(|part| match &part.kind {
+                StatementKind::Select(select) => select.tables.iter().any(|it| it.name == table),
+                _ => false,
+            })
+        })
     }
 
     /// Whether every value written is one that was there before: a claim is undone, and who has
