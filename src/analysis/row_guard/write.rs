@@ -204,12 +204,22 @@ impl<'a> Write<'a> {
     }
 
     /// Whether a column holds a secret or its digest, rather than something of one (`token_symbol`,
-    /// `secret_id`): what a name means stands at its end.
+    /// `secret_id`): what a name means stands at its end. A secret that is a number is a code; the
+    /// nonce that counts what an account has sent is none.
     pub fn is_secret(&self, column: &str) -> bool {
         const FORMS: [&str; 7] =
             ["hash", "hashed", "digest", "sha256", "value", "text", "encrypted"];
-        let found = self.words.located(WordList::Secret, column);
-        found.is_some_and(|found| found.after.iter().all(|word| FORMS.contains(&word.as_str())))
+        const CODES: [&str; 3] = ["code", "otp", "totp"];
+        let Some(found) = self.words.located(WordList::Secret, column) else { return false };
+        let code = CODES.iter().any(|code| found.entry.ends_with(code));
+        found.after.iter().all(|word| FORMS.contains(&word.as_str()))
+            && (code || !self.is_whole_number(column))
+    }
+
+    /// Whether the schema says that a column holds whole numbers.
+    fn is_whole_number(&self, column: &str) -> bool {
+        let known = self.table.and_then(|table| table.column(column));
+        known.is_some_and(|column| column.ty.contains("int") || column.ty.contains("serial"))
     }
 
     /// Whether the write only takes back or ends something.

@@ -7,11 +7,12 @@ use crate::analysis::expiry::comes_after;
 use crate::analysis::guard::returns;
 use crate::analysis::row_guard::Guard;
 use crate::config::words::{WordList, split};
+use crate::ir::body::Body;
 use crate::ir::effect::{BodyId, Effect, EffectKind, Site, SqlCall};
 use crate::ir::sql::{
     Assignment, Comparison, Expression, Predicate, PredicateKind, Statement, StatementKind,
 };
-use crate::ir::value::{Literal, ValueKind};
+use crate::ir::value::{Literal, ValueId, ValueKind};
 
 impl Analysis<'_> {
     /// Whether the writer learns in another way that it has lost, or does not mind.
@@ -65,12 +66,8 @@ impl Analysis<'_> {
         let Some(own) = self.program.body(body).filter(|own| own.parent.is_none()) else {
             return false;
         };
-        !self.graph.run_by(body).is_empty()
-            || returns(&own.body).iter().any(|(_, value)| match own.body.kind(*value) {
-                ValueKind::Aggregate { fields, .. } => !fields.is_empty(),
-                ValueKind::Path(_) | ValueKind::Literal(Literal::Unit | Literal::Nothing) => false,
-                _ => true,
-            })
+        let gives = |(_, value): &(_, ValueId)| says_something(&own.body, *value, 0);
+        !self.graph.run_by(body).is_empty() || returns(&own.body).iter().any(gives)
     }
 
     fn reads_table(&self, body: BodyId, table: &str) -> bool {
@@ -97,7 +94,7 @@ impl Analysis<'_> {
         first.is_some_and(before) && written.all(before)
     }
 
-    fn is_from_before(&self, effect: &Effect, value: crate::ir::value::ValueId) -> bool {
+    fn is_from_before(&self, effect: &Effect, value: ValueId) -> bool {
         let (body, source) = self.program.source_of(effect.site.body, value);
         let Some(own) = self.program.body(body) else { return false };
         let name = match own.body.kind(source) {
@@ -140,5 +137,17 @@ impl Analysis<'_> {
         marks
             && bound(value)
             && sets.iter().any(|set| set.column.eq_ignore_ascii_case(column) && bound(&set.value))
+    }
+}
+
+/// Whether a value is more than a sign that all went well: no unit, no constant, and nothing made of
+/// these alone.
+fn says_something(body: &Body, value: ValueId, depth: u32) -> bool {
+    match body.kind(body.peel(value)) {
+        ValueKind::Path(_) | ValueKind::Literal(Literal::Unit | Literal::Nothing) => false,
+        ValueKind::Aggregate { fields, .. } if depth < 4 => {
+            fields.iter().any(|(_, field)| says_something(body, *field, depth + 1))
+        }
+        _ => true,
     }
 }
