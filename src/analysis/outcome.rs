@@ -19,7 +19,7 @@ mod answer;
 mod compare;
 mod returned;
 
-pub use answer::{Answer, NilRead, nil_read};
+pub use answer::{Answer, NilRead, nil_read, script_call};
 use compare::compare;
 pub use compare::matches;
 

@@ -56,6 +56,9 @@ impl Analysis<'_> {
             return Vec::new();
         }
         let first = Point { site: acquire.site, chain: Vec::new(), answer };
+        // The reply of a write that a script makes where it found nothing says nothing; what the script
+        // gives back does.
+        let free = self.is_written_where_free(acquire);
         let (mut found, mut waiting) = (Vec::new(), vec![first]);
         let mut seen = BTreeSet::new();
         while let Some(point) = waiting.pop() {
@@ -63,31 +66,37 @@ impl Analysis<'_> {
                 continue;
             }
             match self.use_at(acquire, &point) {
+                _ if free && point.chain.is_empty() => waiting.extend(self.above(acquire, &point)),
                 ResultUse::Dropped => found.extend(self.dropped(id, acquire, &point)),
                 ResultUse::Passed(_) => {}
                 ResultUse::Tested(_) if self.acts_on(&point) => {}
                 _ if point.chain.len() >= MOST_CALLS_UP => {}
-                ResultUse::Tested(_) | ResultUse::Returned(_) => waiting.extend(self.above(&point)),
+                ResultUse::Tested(_) | ResultUse::Returned(_) => {
+                    waiting.extend(self.above(acquire, &point))
+                }
             }
         }
         found.sort_by_key(|one| one.site);
         found
     }
 
-    /// Whether the reply of an acquire is what tells who won: not that of a write which a script makes
-    /// where it found nothing.
+    /// Whether an acquire, or the script that it is in, tells who won.
     fn says_who_won(&self, acquire: &KeyUse) -> bool {
         let Some(effect) = self.effect_of(acquire) else { return false };
         match (&effect.kind, &acquire.key) {
             (EffectKind::Redis(command), Some(key)) => {
                 let conditional = command.is(&["SETNX", "MSETNX"])
                     || command.is(&["SET", "MSETEX"]) && command.condition == Condition::IfAbsent;
-                conditional
-                    && acquire.claim.is_none()
-                    && !written_where_free(self.program, effect, key)
+                let conditional = conditional || written_where_free(self.program, effect, key);
+                conditional && acquire.claim.is_none()
             }
             _ => acquire.library,
         }
+    }
+
+    fn is_written_where_free(&self, acquire: &KeyUse) -> bool {
+        let effect = self.effect_of(acquire).zip(acquire.key.as_ref());
+        effect.is_some_and(|(effect, key)| written_where_free(self.program, effect, key))
     }
 
     /// What happens to the answer of an acquire at a point.
@@ -108,10 +117,11 @@ impl Analysis<'_> {
     }
 
     /// The callers that get the answer of a point.
-    fn above(&self, point: &Point) -> Vec<Point> {
+    fn above(&self, acquire: &KeyUse, point: &Point) -> Vec<Point> {
         let run_by = self.graph.run_by(point.site.body).iter();
         let up = run_by.filter_map(|site| {
-            let answer = point.answer.seen_by(self.program, point.site, *site)?;
+            let seen = (point.site, &point.answer);
+            let answer = self.leases.seen_by(self.program, acquire, seen, *site)?;
             let mut chain = vec![point.site];
             chain.extend(point.chain.iter().copied());
             answer.tells().then_some(Point { site: *site, chain, answer })

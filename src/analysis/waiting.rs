@@ -77,7 +77,7 @@ impl Analysis<'_> {
                     });
                 }
             } else if point.chain.len() < MOST_CALLS_UP {
-                waiting.extend(self.callers_of(&point));
+                waiting.extend(self.callers_of(acquire, &point));
             }
         }
         found.sort_by_key(|one| one.site);
@@ -115,12 +115,14 @@ impl Analysis<'_> {
     }
 
     /// The calls that lead to a point, with what they are answered.
-    fn callers_of(&self, point: &Point) -> Vec<Point> {
+    fn callers_of(&self, acquire: &KeyUse, point: &Point) -> Vec<Point> {
         let program = self.program;
         let up = self.graph.run_by(point.site.body).iter().map(|site| {
             let mut chain = vec![point.site];
             chain.extend(point.chain.iter().copied());
-            let told = point.answer.as_ref().and_then(|it| it.seen_by(program, point.site, *site));
+            let told = point.answer.as_ref().and_then(|answer| {
+                self.leases.seen_by(program, acquire, (point.site, answer), *site)
+            });
             let told = told.filter(Answer::tells);
             let believed = told.is_none();
             let answer = told.or_else(|| self.by_name_and_type(point.site.body));

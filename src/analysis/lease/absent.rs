@@ -4,7 +4,7 @@
 use super::KeyUse;
 use crate::analysis::expiry::comes_after;
 use crate::analysis::guard::{OwnerCheck, Seen, owner_of_key_checked};
-use crate::analysis::outcome::{Abstract, Assumption};
+use crate::analysis::outcome::{Abstract, Answer, Assumption};
 use crate::ir::body::Body;
 use crate::ir::effect::{Effect, EffectKind, Key, RedisCommand};
 use crate::ir::value::{Literal, ValueId, ValueKind};
@@ -25,16 +25,43 @@ pub(super) fn taken_by_client(program: &Program, key_use: &KeyUse) -> bool {
     })
 }
 
+/// What a script gives back that writes a key where it was not there: with the write, and without it
+/// where the key is another's.
+pub(super) fn given_back(program: &Program, acquire: &KeyUse) -> Option<Answer> {
+    let effect = program.effects(acquire.site.body).get(acquire.effect)?;
+    let key = acquire.key.as_ref().filter(|key| taken(program, effect, key))?;
+    let read = absence_read(program, effect, key, Abstract::Reply)?;
+    let body = &program.body(effect.site.body)?.body;
+    let (written, _) = body.position(effect.site.op)?;
+    let (asked, _) = body.position(read.site.op)?;
+    let assuming =
+        |op, there| Assumption::new(program, effect.site.body, op, Abstract::Reply(there));
+    Some(Answer {
+        won: assuming(read.site.op, false).returned(written)?,
+        lost: assuming(read.site.op, true).returned_without(asked, written)?,
+    })
+}
+
 fn written_where_absent(
     program: &Program,
     effect: &Effect,
     key: &Key,
     answer: impl Fn(bool) -> Abstract,
 ) -> bool {
-    let Some(own) = program.body(effect.site.body) else { return false };
-    let Some((written, _)) = own.body.position(effect.site.op) else { return false };
+    absence_read(program, effect, key, answer).is_some()
+}
+
+/// The read that found nothing where a key is written.
+fn absence_read<'p>(
+    program: &'p Program,
+    effect: &Effect,
+    key: &Key,
+    answer: impl Fn(bool) -> Abstract,
+) -> Option<&'p Effect> {
+    let own = program.body(effect.site.body)?;
+    let (written, _) = own.body.position(effect.site.op)?;
     let effects = program.effects(effect.site.body);
-    effects.iter().any(|read| {
+    effects.iter().find(|read| {
         let reads = matches!(&read.kind, EffectKind::Redis(command)
             if command.is(&["GET", "EXISTS"]) && command.keys.iter().any(|it| it.template.same_text(&key.template)));
         let Some((asked, _)) = own.body.position(read.site.op).filter(|_| reads) else { return false };

@@ -1,9 +1,9 @@
 //! What an acquire's operation gives: when the lease was won, and when it was lost.
 
-use super::{KeyUse, Leases, claim};
-use crate::analysis::outcome::{Abstract, Answer, NilRead, nil_read};
+use super::{KeyUse, Leases, absent, claim};
+use crate::analysis::outcome::{Abstract, Answer, NilRead, nil_read, script_call};
 use crate::catalog::Loss;
-use crate::ir::effect::{Effect, EffectKind};
+use crate::ir::effect::{Effect, EffectKind, Site};
 use crate::link::Program;
 
 impl Leases {
@@ -20,6 +20,24 @@ impl Leases {
         let told = !matches!(loss(program, key_use), Some(Loss::Never) | None);
         let [won, lost] = [true, false].map(|won| answer(program, key_use, won));
         (told || !key_use.library).then_some(Answer { won, lost })
+    }
+
+    /// The answer of an acquire at a site, the acquire's own or that of a call which leads to it, as an
+    /// operation that runs the site's body sees it.
+    #[must_use]
+    pub fn seen_by(
+        &self,
+        program: &Program,
+        acquire: &KeyUse,
+        (site, answer): (Site, &Answer),
+        caller: Site,
+    ) -> Option<Answer> {
+        let call = script_call(program, caller, site.body).filter(|_| site == acquire.site);
+        match (call, absent::given_back(program, acquire)) {
+            // The reply of the write says nothing.
+            (Some(call), Some(given)) => given.sent(program, call),
+            _ => answer.seen_by(program, site, caller),
+        }
     }
 }
 

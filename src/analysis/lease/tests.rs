@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Action, KeyKind};
 use crate::analysis::Analysis;
+use crate::analysis::outcome::Abstract;
 use crate::config::Settings;
 use crate::link::Program;
 use crate::source::{Language, Tree};
@@ -177,4 +178,28 @@ fn what_a_call_passes_to_a_wrapper_empties_the_key() {
         "#,
     );
     assert_eq!(kinds(&text, Settings::default(), Action::Release), [KeyKind::Lease]);
+}
+
+/// What winners and losers give back of a script that writes where it found nothing.
+fn script_answer(text: &str) -> Option<(Abstract, Abstract)> {
+    let tree = Tree::from_texts(vec![("a.lua".into(), Language::Lua, text.into())]);
+    let program = Program::build(Arc::new(tree), Settings::default());
+    let analysis = Analysis::new(&program);
+    let (_, acquire) = analysis.leases.acquires().next()?;
+    let answer = super::absent::given_back(&program, acquire)?;
+    Some((answer.won, answer.lost))
+}
+
+#[test]
+fn a_script_that_reads_and_writes_tells_losers_by_what_it_returns_without_the_write() {
+    let number = Abstract::Number;
+    let exists = "if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+        redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) return 1";
+    assert_eq!(script_answer(exists), Some((number(1), number(0))));
+    let own = "local v = redis.call('GET', KEYS[1])
+        if v == false or v == ARGV[1] then redis.call('SETEX', KEYS[1], ARGV[2], ARGV[1]) return 1 end
+        return 0";
+    assert_eq!(script_answer(own), Some((number(1), number(0))));
+    let conditional = "return redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])";
+    assert_eq!(script_answer(conditional), None);
 }

@@ -67,13 +67,18 @@ impl Answer {
     /// What the client gets from a script; `None` where a script in which the acquire was won gives the
     /// same as one in which it was lost.
     fn through_script(&self, program: &Program, site: Site, call: &Effect) -> Option<Self> {
-        let given = self.given_back(program, site)?;
+        self.given_back(program, site)?.sent(program, call)
+    }
+
+    /// What the client of a script gets where it sends this; `None` where both are the same.
+    #[must_use]
+    pub fn sent(self, program: &Program, call: &Effect) -> Option<Self> {
         let ok = |reply: Abstract| Abstract::Ok(Box::new(reply));
         let nothing = || match nil_read(program, call) {
             Some(NilRead::Failure) => Abstract::Err,
             _ => ok(Abstract::Reply(false)),
         };
-        let (won, lost) = match (given.won, given.lost) {
+        let (won, lost) = match (self.won, self.lost) {
             (won, lost) if won == lost => return None,
             (Abstract::Number(0), lost) => (Abstract::Number(0), ok(lost)),
             // The server makes 1 of true, and nothing of false. A fencing token is no 0.
@@ -128,7 +133,8 @@ fn hands_on(program: &Program, site: Site, callee: BodyId) -> bool {
 }
 
 /// The call at an operation that has the server run a script.
-fn script_call(program: &Program, site: Site, script: BodyId) -> Option<&Effect> {
+#[must_use]
+pub fn script_call(program: &Program, site: Site, script: BodyId) -> Option<&Effect> {
     let mut effects = program.effects(site.body).iter();
     effects.find(|effect| match &effect.kind {
         EffectKind::Script(call) => effect.site == site && call.scripts.contains(&script),

@@ -17,7 +17,21 @@ impl Assumption<'_> {
     #[must_use]
     pub fn returned(&self, from: BlockId) -> Option<Abstract> {
         let body = &self.program.body(self.body)?.body;
-        let reached = self.reachable(body, from);
+        self.returned_by(body, self.reachable(body, from))
+    }
+
+    /// The same, of runs that do not come to a block.
+    #[must_use]
+    pub fn returned_without(&self, from: BlockId, avoided: BlockId) -> Option<Abstract> {
+        let body = &self.program.body(self.body)?.body;
+        let reached = body.reachable([from], |block| {
+            let next = self.successors(&block.end).into_iter();
+            next.filter(|next| *next != avoided).collect()
+        });
+        self.returned_by(body, reached)
+    }
+
+    fn returned_by(&self, body: &Body, reached: BTreeSet<BlockId>) -> Option<Abstract> {
         let mut own: Option<Abstract> = None;
         let mut passed_on: Option<Abstract> = None;
         for block in &reached {
