@@ -112,6 +112,11 @@ impl Findings {
         self.all.push(finding);
     }
 
+    /// Goes over all findings.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Finding> {
+        self.all.iter_mut()
+    }
+
     /// All findings in the order of their places, one for each rule and place (the worst, then the
     /// surest), with at most [`MOST_STEPS`] steps each.
     #[must_use]

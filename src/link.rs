@@ -12,7 +12,7 @@ use crate::config::words::Words;
 use crate::ir::body::{Body, BodyIndex, MacroNote, Problem};
 use crate::ir::effect::{BodyId, Effect, Site};
 use crate::ir::index::{Constant, FileIndex, Function, ItemId, Trait, Type};
-use crate::source::{FileId, Tree};
+use crate::source::{FileId, Span, Tree};
 
 pub mod bodies;
 pub mod calls;
@@ -105,6 +105,8 @@ pub struct Program {
     pub names: Names,
     /// What the macro calls in the bodies of each file are that no front-end knows by name.
     macro_notes: BTreeMap<FileId, Vec<MacroNote>>,
+    /// The rules of definitions that were expanded, the calls, and what the macro is named there.
+    expanded: BTreeMap<Span, BTreeSet<(Span, String)>>,
     /// Definitions of macros.
     macros: macros::Definitions,
     /// For each file, whether its items can matter; empty when all do.
@@ -134,6 +136,7 @@ impl Program {
         program.index_files();
         program.names = Names::build(&program.tree, &program.files);
         program.lower_bodies();
+        program.note_expansions();
         program.link_bodies(0);
         program.link_foreign();
         program.receivers_first();
@@ -155,6 +158,7 @@ impl Program {
             catalog,
             names: Names::default(),
             macro_notes: BTreeMap::new(),
+            expanded: BTreeMap::new(),
             macros: macros::Definitions::default(),
             needed: Vec::new(),
             tables: BTreeSet::new(),

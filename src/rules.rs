@@ -170,6 +170,12 @@ pub fn run(analysis: &Analysis<'_>, settings: &Settings) -> Vec<Finding> {
     for rule in RULES.iter().filter(|rule| rule.is_active(settings)) {
         (rule.check)(analysis, &mut findings);
     }
+    for finding in findings.iter_mut() {
+        if let Some(step) = analysis.macro_step(finding.primary, &finding.steps) {
+            let at = finding.steps.iter().rposition(|step| step.span == finding.primary);
+            finding.steps.insert(at.unwrap_or(finding.steps.len()), step);
+        }
+    }
     let mut findings = findings.finish();
     number(&mut findings, &analysis.program.tree);
     precedence::most_specific(findings)

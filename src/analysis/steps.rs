@@ -8,12 +8,28 @@ use super::slots::ClusterUse;
 use crate::catalog::redis::Access;
 use crate::finding::Step;
 use crate::ir::effect::{BodyId, Key, RedisCommand, Site};
+use crate::source::Span;
 
 impl Analysis<'_> {
     /// A step at an operation; `None` when it has no place.
     #[must_use]
     pub fn step(&self, site: Site, message: impl Into<String>) -> Option<Step> {
         Some(Step { span: self.place(site)?, message: message.into() })
+    }
+
+    /// The step of the macro call that brings a place of a macro's definition into the program: the
+    /// call that one of the steps lies in, else the first. `None` for a place in no definition.
+    #[must_use]
+    pub fn macro_step(&self, place: Span, steps: &[Step]) -> Option<Step> {
+        let calls = self.program.macro_calls(place);
+        let near = |call: &&(Span, String)| steps.iter().any(|step| call.0.covers(step.span));
+        let (span, name) = calls.iter().find(near).or(calls.first())?;
+        let others = match calls.len() - 1 {
+            0 => String::new(),
+            1 => ", and in one other place".to_owned(),
+            others => format!(", and in {others} other places"),
+        };
+        Some(Step { span: *span, message: format!("`{name}!` is expanded here{others}") })
     }
 
     /// The calls that give a key its identity, outermost first.

@@ -40,6 +40,8 @@ pub struct MacroNote {
     pub span: Span,
     /// The macro, as written.
     pub name: Path,
+    /// The rules that it was expanded by.
+    pub definition: Option<Span>,
     /// The text that it stands for, cut where it is long; else why that is not known.
     pub made: Result<String, &'static str>,
 }

@@ -230,11 +230,36 @@ impl Program {
                 && !looked_at.contains(&call.span)
             {
                 let (span, name) = (call.span, call.path.clone());
-                notes.push(MacroNote { span, name, made: Err(reason) });
+                notes.push(MacroNote { span, name, definition: None, made: Err(reason) });
             }
         }
         notes.sort_by_key(|note| (note.span.file != file, note.span));
         notes
+    }
+
+    /// The calls that a part of a macro's definition was expanded for, in order, and the macro's name;
+    /// empty for a place in no definition. A call may stand in a definition itself.
+    #[must_use]
+    pub fn macro_calls(&self, place: Span) -> Vec<(Span, String)> {
+        let before = Span { end: u32::MAX, ..place };
+        let mut around = self.expanded.range(..=before).rev();
+        let mut around = around.by_ref().take_while(|(rules, _)| rules.file == place.file);
+        match around.find(|(rules, _)| rules.covers(place)) {
+            Some((_, calls)) => calls.iter().cloned().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Collects which definitions were expanded, and where.
+    pub(super) fn note_expansions(&mut self) {
+        let of_items = self.files.iter().flatten().flat_map(|index| &index.macro_notes);
+        let notes = self.macro_notes.values().flatten().chain(of_items);
+        let mut expanded: BTreeMap<Span, BTreeSet<(Span, String)>> = BTreeMap::new();
+        for note in notes {
+            let (Some(rules), Some(name)) = (note.definition, note.name.last()) else { continue };
+            expanded.entry(rules).or_default().insert((note.span, name.to_owned()));
+        }
+        self.expanded = expanded;
     }
 
     /// What a front-end may ask of this program.

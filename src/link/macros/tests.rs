@@ -96,3 +96,23 @@ fn a_macro_that_calls_itself_is_given_up() {
     let two = "macro_rules! m { () => { m!(); m!(); } } fn f() { m!(); }";
     assert_eq!(problems(two), [deep]);
 }
+
+#[test]
+fn a_place_in_a_definition_is_brought_in_by_its_calls() {
+    let text = "macro_rules! m { () => { fn one() { two!() } } }
+        macro_rules! two { () => { three() } }
+        m!();
+        fn f() { two!(); }";
+    let program = program(&[("a.rs", text)]);
+    let calls = |word: &str| {
+        let file = &program.tree.files()[0];
+        let at = text.find(word).unwrap();
+        let calls = program.macro_calls(file.range(at, at + word.len()));
+        calls.iter().map(|(span, name)| format!("{name} {}", span.start)).collect::<Vec<_>>()
+    };
+    let place = |word: &str| text.find(word).unwrap();
+    assert_eq!(calls("fn one"), [format!("m {}", place("m!();"))]);
+    let twice = [format!("two {}", place("two!() ")), format!("two {}", place("two!();"))];
+    assert_eq!(calls("three"), twice);
+    assert_eq!(calls("fn f"), Vec::<String>::new());
+}

@@ -15,7 +15,7 @@ use crate::ir::body::{MacroNote, Problem, ProblemKind};
 use crate::ir::expansion::Expansion;
 use crate::ir::index::{FileIndex, MacroCall, Part, Role};
 use crate::lang::{MacroName, Surroundings};
-use crate::source::{SourceFile, beginning};
+use crate::source::{SourceFile, Span, beginning};
 
 /// The most tokens that the calls among the items of one file are expanded to.
 const MOST_TOKENS: usize = 500_000;
@@ -37,12 +37,14 @@ pub(crate) fn expand(file: &SourceFile, index: &mut FileIndex, around: &Surround
             let (message, kind) = (message.to_owned(), ProblemKind::Limit);
             calls.walker.index.problems.push(Problem { span: call.span, message, kind });
         }
-        let made = made.map(|()| calls.told()).map_err(Failure::reason);
+        let definition = calls.last().filter(|_| made.is_ok()).map(|(rules, _)| rules);
+        let told = |()| calls.last().map(|(_, text)| text).unwrap_or_default();
+        let made = made.map(told).map_err(Failure::reason);
         if made.is_ok() {
             next = next.max(call.items.end.calls);
             gone.push(call.items);
         }
-        let note = MacroNote { span: call.span, name: call.path, made };
+        let note = MacroNote { span: call.span, name: call.path, definition, made };
         calls.walker.index.macro_notes.push(note);
     }
     *index = calls.walker.index;
@@ -82,10 +84,10 @@ impl Calls<'_> {
         self.walk(call, role, expansion)
     }
 
-    /// The last expansion, for people.
-    fn told(&self) -> String {
-        let last = self.walker.index.expansions.last();
-        last.map_or("", |made| beginning(&made.text, LONGEST_NOTE)).to_owned()
+    /// The last expansion: the rules that made it, and its text for people.
+    fn last(&self) -> Option<(Span, String)> {
+        let last = self.walker.index.expansions.last()?;
+        Some((*last.bodies.last()?, beginning(&last.text, LONGEST_NOTE).to_owned()))
     }
 
     /// Adds the items of an expansion to the index.

@@ -111,7 +111,11 @@ impl<'a> Lowerer<'a> {
             Err(failure) => Err(failure.reason()),
         };
         let (span, name) = (of.places.whole, of.path.clone());
-        self.calls.notes.push(MacroNote { span, name, made: told });
+        let definition = match &made {
+            Ok((place, _)) => place.made.as_ref().and_then(|(_, made)| made.bodies.last().copied()),
+            Err(_) => None,
+        };
+        self.calls.notes.push(MacroNote { span, name, definition, made: told });
         let (place, parsed) = match made {
             Ok(made) => made,
             Err(Failure::Unknown(_)) => return None,
