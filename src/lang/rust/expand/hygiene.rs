@@ -1,11 +1,16 @@
 //! Which names of a template are variables that it declares itself.
 //!
 //! Told by the words around them, as a template need not parse on its own: after `let`, between `for`
-//! and `in`, between the bars of a closure.
+//! and `in`, between the bars of a closure, before `=>`.
 
 use std::collections::BTreeSet;
 
+use proc_macro2::Delimiter;
+
 use super::rules::{Piece, Repeat};
+
+/// How many pieces before an arrow are looked at.
+const LONGEST_PATTERN: usize = 32;
 
 /// The names that a template declares.
 pub(super) fn declared(pieces: &[Piece]) -> BTreeSet<String> {
@@ -15,6 +20,10 @@ pub(super) fn declared(pieces: &[Piece]) -> BTreeSet<String> {
 }
 
 fn collect(pieces: &[Piece], names: &mut BTreeSet<String>) {
+    let arrow = |pair: &[Piece]| matches!(pair, [Piece::Token(one), Piece::Token(two)] if one.text == "=" && two.text == ">");
+    for (at, _) in pieces.windows(2).enumerate().filter(|(_, pair)| arrow(pair)) {
+        arm(pieces.get(..at).unwrap_or_default(), names);
+    }
     let mut ends: Option<&[&str]> = None;
     for (at, piece) in pieces.iter().enumerate() {
         match piece {
@@ -32,6 +41,21 @@ fn collect(pieces: &[Piece], names: &mut BTreeSet<String>) {
             Piece::Variable { .. } | Piece::Crate(_) => {}
         }
     }
+}
+
+/// The names of the pattern that an arrow stands behind; a condition in between declares nothing.
+fn arm(before: &[Piece], names: &mut BTreeSet<String>) {
+    let ends_last = |piece: &Piece| match piece {
+        Piece::Token(leaf) => matches!(leaf.text.as_str(), "," | ">"),
+        Piece::Group { delimiter, .. } => *delimiter == Delimiter::Brace,
+        _ => false,
+    };
+    let start = before.len().saturating_sub(LONGEST_PATTERN);
+    let near = before.get(start..).unwrap_or_default();
+    let begin = near.iter().rposition(ends_last).map_or(0, |last| last + 1);
+    let condition = |piece: &&Piece| matches!(piece, Piece::Token(leaf) if leaf.text == "if");
+    let own = near.get(begin..).unwrap_or_default();
+    own.iter().take_while(|piece| !condition(piece)).for_each(|piece| pattern(piece, names));
 }
 
 /// What ends the pattern that a word begins.

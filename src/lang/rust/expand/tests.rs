@@ -111,6 +111,12 @@ fn variables_of_the_template_do_not_hide_those_of_the_caller() {
         "{letconn_:Conn=self.conn.take(conn::new());conn_.del(key(conn),Pair{conn:conn_})}"
     );
     assert!(made(rules, "key").unwrap().starts_with("{letconn:Conn="));
+    let arms =
+        "($of:expr, $key:expr) => { match $of { Some(n) if key => $key + n, other => other } }";
+    assert_eq!(
+        squeezed(&expansion(arms, "key, n(other)", &["n", "other", "key"]).unwrap().text),
+        "matchkey{Some(n_)ifkey=>n(other)+n_,other_=>other_}"
+    );
 }
 
 #[test]
