@@ -36,6 +36,7 @@ pub mod acquire_result_ignored;
 pub mod unbounded_wait;
 pub mod unconditional_del;
 pub mod get_then_del;
+pub mod release_not_guaranteed;
 pub mod unconditional_pexpire;
 pub mod lock_across_http;
 pub mod ignored_row_count;
@@ -59,6 +60,7 @@ pub static RULES: &[&Rule] = &[
     &unbounded_wait::RULE,
     &unconditional_del::RULE,
     &get_then_del::RULE,
+    &release_not_guaranteed::RULE,
     &unconditional_pexpire::RULE,
     &lock_across_http::RULE,
     &ignored_row_count::RULE,

@@ -293,6 +293,15 @@ impl Leases {
         key_use.claim.is_none() || key_use.identities.iter().any(agrees)
     }
 
+    /// Whether what a lock library gives back for an acquire releases when it is dropped; `None` for a
+    /// command.
+    #[must_use]
+    pub fn library_drop(&self, program: &Program, acquire: &KeyUse) -> Option<bool> {
+        let effect = program.effects(acquire.site.body).get(acquire.effect)?;
+        let row = program.catalog.row(&effect.api).filter(|_| acquire.library)?;
+        Some(row.on_drop.as_deref().is_some_and(|what| what.contains("release")))
+    }
+
     /// Whether a type is a lock library's guard that releases when it is dropped.
     #[must_use]
     pub fn library_guard(&self, program: &Program, ty: &Ty) -> bool {

@@ -12,6 +12,7 @@ pub use crate::analysis::owner_value::{SameValue, Sameness};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
+pub use crate::analysis::region::exits::{LeaseExit, Leaving};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
 pub use crate::analysis::waiting::Wait;

@@ -1,0 +1,198 @@
+//! Ways out of a body on which a lease stays held although other ways give it back.
+//!
+//! *Released* is judged way by way, and this errs on the side of *released*. A way out counts only if
+//! every run that comes there from the won acquire holds the lease; if what decides the way is no
+//! answer about the lease itself (a renewal that failed says that it is lost); if the lease does not
+//! leave by it, in a value, a field, a task or a value that releases when it is dropped; and if no
+//! caller releases after it.
+
+use std::collections::BTreeSet;
+
+use super::{AcquirePoint, Region};
+use crate::analysis::Analysis;
+use crate::analysis::lease::Action;
+use crate::analysis::outcome::Abstract;
+use crate::ir::body::{Block, BlockId, Body, Exit, OpId, Terminator};
+use crate::ir::effect::Site;
+use crate::ir::value::{ValueId, ValueKind};
+use crate::link::evaluate::is_failure;
+use crate::source::Span;
+
+mod above;
+mod dropped;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+use walk::Walk;
+
+/// A way out of a body that leaves the lease held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaseExit {
+    /// What leaves: the call that failed, or the `return`.
+    pub span: Span,
+    /// How.
+    pub how: Leaving,
+}
+
+/// How a body is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// A failure is passed on.
+    Propagated,
+    /// An explicit return, or the end of the body.
+    Returned,
+}
+
+impl Analysis<'_> {
+    /// The ways out of a region's body that leave the lease held, in the order of their places.
+    #[must_use]
+    pub fn lease_exits(&self, region: &Region) -> Vec<LeaseExit> {
+        let id = region.point.site.body;
+        let Some(own) = self.program.body(id).filter(|_| !self.program.in_script(id)) else {
+            return Vec::new();
+        };
+        let body = &own.body;
+        let owned = !region.releases.is_empty();
+        if !owned && self.released_by_caller(region).is_none() {
+            return Vec::new();
+        }
+        let Some(walk) = Walk::new(self, region) else { return Vec::new() };
+        let seen = walk.held();
+        let finishes = owned && seen.released.iter().any(|at| succeeds(body, *at));
+        let handed_on = finishes && self.is_given_back_elsewhere(region);
+        let mut exits: Vec<LeaseExit> = Vec::new();
+        for block in seen.held.difference(&seen.released) {
+            let Some(Terminator::Return { value, exit, span }) =
+                body.block(*block).map(|block| &block.end)
+            else {
+                continue;
+            };
+            let failed = fails(body, *value, *exit);
+            let leaves = match failed {
+                true => true,
+                false => {
+                    let handed = value.is_some_and(|value| walk.hands_out(value));
+                    *exit == Exit::Return && finishes && !handed_on && !handed
+                }
+            };
+            let given = value.map_or(Abstract::Unknown, |value| walk.value(value));
+            if leaves && !self.released_above(&region.point, &given) {
+                exits.push(self.exit_at(&region.point, body, *value, *exit, *span));
+            }
+        }
+        exits.sort_by_key(|exit| exit.span);
+        exits.dedup();
+        exits
+    }
+
+    /// The first operation in the order of the source that gives the lease back on other ways: in the
+    /// region's body, else in a caller that it is handed out to.
+    #[must_use]
+    pub fn skipped_release(&self, region: &Region) -> Option<Site> {
+        let own = region.releases.iter().map(|op| Site { body: region.point.site.body, op: *op });
+        own.min_by_key(|site| self.place(*site)).or_else(|| self.released_by_caller(region))
+    }
+
+    /// Where a caller gives back what this body hands out to it.
+    fn released_by_caller(&self, region: &Region) -> Option<Site> {
+        let above = self.regions.iter().find(|other| {
+            other.point.acquire == region.point.acquire
+                && other.point.chain.contains(&region.point.site)
+                && !other.releases.is_empty()
+        })?;
+        let releases = above.releases.iter();
+        let sites = releases.map(|op| Site { body: above.point.site.body, op: *op });
+        sites.min_by_key(|site| self.place(*site))
+    }
+
+    /// Whether somebody else may give the lease back once this body is left: a caller it is handed out
+    /// to, or code that finishes what was begun under it.
+    fn is_given_back_elsewhere(&self, region: &Region) -> bool {
+        if self.released_by_caller(region).is_some() {
+            return true;
+        }
+        let Some(acquire) = self.leases.get(region.point.acquire) else { return true };
+        let ends: BTreeSet<Site> = self
+            .regions
+            .iter()
+            .flat_map(|it| it.releases.iter().map(|op| Site { body: it.point.site.body, op: *op }))
+            .collect();
+        self.leases.others(acquire, Action::Release).any(|(_, release)| {
+            let mut same = release.identities.iter().filter(|one| {
+                acquire.identities.iter().any(|other| other.identity == one.identity)
+            });
+            same.any(|one| {
+                let chain = self.graph.chain(self.program, release.site.body, &one.via);
+                let outermost = chain.last().copied().unwrap_or(release.site);
+                !ends.contains(&release.site) && self.is_reached_past(&ends, outermost)
+            })
+        })
+    }
+
+    /// Whether a run may come to an operation without passing one of some others above it.
+    fn is_reached_past(&self, ends: &BTreeSet<Site>, site: Site) -> bool {
+        let mut seen: BTreeSet<Site> = BTreeSet::from([site]);
+        let mut waiting = vec![site];
+        while let Some(site) = waiting.pop() {
+            let callers = self.graph.run_by(site.body);
+            if !ends.contains(&site) && callers.is_empty() {
+                return true;
+            }
+            if !ends.contains(&site) {
+                waiting.extend(callers.iter().copied().filter(|caller| seen.insert(*caller)));
+            }
+        }
+        false
+    }
+
+    fn exit_at(
+        &self,
+        point: &AcquirePoint,
+        body: &Body,
+        value: Option<ValueId>,
+        exit: Exit,
+        span: Span,
+    ) -> LeaseExit {
+        if exit != Exit::Propagated {
+            return LeaseExit { span, how: Leaving::Returned };
+        }
+        let call = value.and_then(|value| failed_call(self, point.site, body, value));
+        let place = call.and_then(|op| self.place(Site { op, ..point.site }));
+        let place = place.filter(|place| span.file == place.file && span.start <= place.start);
+        LeaseExit { span: place.unwrap_or(span), how: Leaving::Propagated }
+    }
+}
+
+/// The call whose failure a value passes on.
+fn failed_call(analysis: &Analysis<'_>, at: Site, body: &Body, value: ValueId) -> Option<OpId> {
+    let error = match body.kind(body.peel(value)) {
+        ValueKind::Aggregate { fields, .. } => fields.first()?.1,
+        _ => value,
+    };
+    let failed = match body.kind(body.peel(error)) {
+        ValueKind::Payload { of, .. } => *of,
+        _ => error,
+    };
+    let (origin, source) = analysis.program.source_of(at.body, failed);
+    match body.kind(source) {
+        ValueKind::Result(op) if origin == at.body => Some(*op),
+        _ => None,
+    }
+}
+
+/// Whether a way out is a failure.
+fn fails(body: &Body, value: Option<ValueId>, exit: Exit) -> bool {
+    exit == Exit::Propagated || value.is_some_and(|value| is_failure(body, value))
+}
+
+/// Whether a block leaves the body, and not by a failure.
+fn succeeds(body: &Body, block: BlockId) -> bool {
+    match body.block(block) {
+        Some(Block { end: Terminator::Return { value, exit, .. }, .. }) => {
+            !fails(body, *value, *exit)
+        }
+        _ => false,
+    }
+}
