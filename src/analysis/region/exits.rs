@@ -53,6 +53,10 @@ impl Analysis<'_> {
         let Some(own) = self.program.body(id).filter(|_| !self.program.in_script(id)) else {
             return Vec::new();
         };
+        // Of a key that nobody asks for it is not known that it is held.
+        if self.leases.get(region.point.acquire).is_none_or(|acquire| self.is_unasked(acquire)) {
+            return Vec::new();
+        }
         let body = &own.body;
         let owned = !region.releases.is_empty();
         if !owned && self.released_by_caller(region).is_none() {
