@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::{AcquirePoint, Region};
 use crate::analysis::Analysis;
-use crate::analysis::lease::Action;
+use crate::analysis::lease::{Action, KeyUse};
 use crate::analysis::outcome::Abstract;
 use crate::ir::body::{Block, BlockId, Body, Exit, OpId, Terminator};
 use crate::ir::effect::Site;
@@ -19,6 +19,7 @@ use crate::link::evaluate::is_failure;
 use crate::source::Span;
 
 mod above;
+mod answers;
 mod dropped;
 mod walk;
 
@@ -54,7 +55,7 @@ impl Analysis<'_> {
             return Vec::new();
         };
         // Of a key that nobody asks for it is not known that it is held.
-        if self.leases.get(region.point.acquire).is_none_or(|acquire| self.is_unasked(acquire)) {
+        if self.leases.get(region.point.acquire).is_none_or(|acquire| self.is_unheeded(acquire)) {
             return Vec::new();
         }
         let body = &own.body;
@@ -89,6 +90,13 @@ impl Analysis<'_> {
         exits.sort_by_key(|exit| exit.span);
         exits.dedup();
         exits
+    }
+
+    /// Whether nobody asks whether an acquire was won.
+    fn is_unheeded(&self, acquire: &KeyUse) -> bool {
+        !acquire.library
+            && !self.program.in_script(acquire.site.body)
+            && !answers::is_asked(self.program, acquire.site)
     }
 
     /// The first operation in the order of the source that gives the lease back on other ways: in the

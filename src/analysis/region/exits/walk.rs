@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::answers::{answers, failure_side, given, parts};
 use crate::analysis::Analysis;
 use crate::analysis::callgraph::call_site;
 use crate::analysis::identity::KeyIdentity;
@@ -11,7 +12,7 @@ use crate::analysis::region::holding::{Holding, Passing, quiet};
 use crate::analysis::region::{AcquirePoint, Region};
 use crate::ir::body::{BlockId, Body, Call, Callee, Exit, OpId, OpKind, Terminator, Test};
 use crate::ir::effect::{BodyId, EffectKind, Site};
-use crate::ir::value::{Pattern, SUCCESS, ValueId, ValueKind};
+use crate::ir::value::{ValueId, ValueKind};
 use crate::link::evaluate::returned_values;
 
 /// How deep a value is taken apart.
@@ -174,35 +175,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a value is made of the answer of an operation that asks about the lease (`acquire`: of
-    /// the acquire alone), read by library functions at most.
+    /// the acquire alone).
     fn depends(&self, value: ValueId, acquire: bool) -> bool {
         let taken = self.body.call_behind(self.point.site.op);
         let asks = |op: OpId| op == taken || (!acquire && self.asks.contains(&op));
-        let mut seen = BTreeSet::from([value]);
-        let mut waiting = vec![value];
-        while let Some(value) = waiting.pop() {
-            let parts = match self.body.kind(value) {
-                ValueKind::Result(op) if asks(*op) => return true,
-                ValueKind::Result(op) => self.read(*op),
-                ValueKind::Awaited(future) => match self.body.kind(self.body.peel(*future)) {
-                    ValueKind::Result(op) if asks(*op) => return true,
-                    ValueKind::Result(_) => Vec::new(),
-                    _ => vec![*future],
-                },
-                kind => parts(kind),
-            };
-            waiting.extend(parts.into_iter().filter(|part| seen.insert(*part)));
-        }
-        false
-    }
-
-    /// What a call makes its result of, where no function of the program does.
-    fn read(&self, op: OpId) -> Vec<ValueId> {
-        let own = |call: &&Call| match self.analysis.program.targets(self.id, op) {
-            Some(targets) => targets.bodies.is_empty(),
-            None => !matches!(call.callee, Callee::Value(_)),
-        };
-        self.body.call(op).filter(own).map(given).unwrap_or_default()
+        answers(self.analysis.program, self.id, value, &asks)
     }
 
     /// Whether an operation lets the lease out of this body's hands: it is stored, goes to another
@@ -374,39 +351,4 @@ fn only_succeeds(body: &Body) -> bool {
         }
         _ => true,
     })
-}
-
-/// All values that a call is given.
-fn given(call: &Call) -> Vec<ValueId> {
-    call.arguments.iter().map(|argument| argument.value).chain(call.receiver).collect()
-}
-
-/// The values that a value is made of.
-fn parts(kind: &ValueKind) -> Vec<ValueId> {
-    match kind {
-        ValueKind::Field { base, .. } | ValueKind::Element { base, .. } => vec![*base],
-        ValueKind::Adapted { value, argument, .. } => {
-            std::iter::once(*value).chain(*argument).collect()
-        }
-        ValueKind::Payload { of: value, .. }
-        | ValueKind::Awaited(value)
-        | ValueKind::Converted { value, .. }
-        | ValueKind::Not(value)
-        | ValueKind::Matches { value, .. } => vec![*value],
-        ValueKind::Aggregate { fields, base, .. } => {
-            fields.iter().map(|(_, value)| *value).chain(*base).collect()
-        }
-        ValueKind::List(values) | ValueKind::Join(values) => values.clone(),
-        ValueKind::Binary { left, right, .. } => vec![*left, *right],
-        _ => Vec::new(),
-    }
-}
-
-/// Whether a pattern is that of a failure; `None` when it is neither that nor a success.
-fn failure_side(pattern: &Pattern) -> Option<bool> {
-    match pattern.variant()? {
-        "Err" => Some(true),
-        "Ok" | SUCCESS => Some(false),
-        _ => None,
-    }
 }
