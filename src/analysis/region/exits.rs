@@ -13,7 +13,7 @@ use crate::analysis::Analysis;
 use crate::analysis::lease::{Action, KeyUse};
 use crate::analysis::outcome::Abstract;
 use crate::ir::body::{Block, BlockId, Body, Exit, OpId, Terminator};
-use crate::ir::effect::Site;
+use crate::ir::effect::{BodyId, Site};
 use crate::ir::value::{ValueId, ValueKind};
 use crate::link::evaluate::is_failure;
 use crate::source::Span;
@@ -26,6 +26,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use answers::parts;
 use walk::Walk;
 
 /// A way out of a body that leaves the lease held.
@@ -167,31 +168,36 @@ impl Analysis<'_> {
         exit: Exit,
         span: Span,
     ) -> LeaseExit {
-        if exit != Exit::Propagated {
-            return LeaseExit { span, how: Leaving::Returned };
-        }
-        let call = value.and_then(|value| failed_call(self, point.site, body, value));
+        let how = if exit == Exit::Propagated { Leaving::Propagated } else { Leaving::Returned };
+        // What a macro writes stands elsewhere, and serves others.
+        let outside = |place: Span| {
+            place.file != body.span.file
+                || place.start < body.span.start
+                || place.end > body.span.end
+        };
+        let call = value.and_then(|value| failed_call(self, point.site.body, body, value));
+        let call = call.filter(|_| how == Leaving::Propagated || outside(span));
         let place = call.and_then(|op| self.place(Site { op, ..point.site }));
-        let place = place.filter(|place| span.file == place.file && span.start <= place.start);
-        LeaseExit { span: place.unwrap_or(span), how: Leaving::Propagated }
+        LeaseExit { span: place.filter(|place| !outside(*place)).unwrap_or(span), how }
     }
 }
 
 /// The call whose failure a value passes on.
-fn failed_call(analysis: &Analysis<'_>, at: Site, body: &Body, value: ValueId) -> Option<OpId> {
-    let error = match body.kind(body.peel(value)) {
-        ValueKind::Aggregate { fields, .. } => fields.first()?.1,
-        _ => value,
-    };
-    let failed = match body.kind(body.peel(error)) {
-        ValueKind::Payload { of, .. } => *of,
-        _ => error,
-    };
-    let (origin, source) = analysis.program.source_of(at.body, failed);
-    match body.kind(source) {
-        ValueKind::Result(op) if origin == at.body => Some(*op),
-        _ => None,
+fn failed_call(analysis: &Analysis<'_>, id: BodyId, body: &Body, value: ValueId) -> Option<OpId> {
+    let mut seen = BTreeSet::from([value]);
+    let mut waiting = vec![value];
+    while let Some(value) = waiting.pop() {
+        if let ValueKind::Payload { of, .. } = body.kind(value) {
+            let (origin, source) = analysis.program.source_of(id, *of);
+            if let ValueKind::Result(op) = body.kind(source)
+                && origin == id
+            {
+                return Some(*op);
+            }
+        }
+        waiting.extend(parts(body.kind(value)).into_iter().filter(|part| seen.insert(*part)));
     }
+    None
 }
 
 /// Whether a way out is a failure.
