@@ -140,3 +140,27 @@ fn texts_made_to_hurt_never_panic() {
         }
     });
 }
+
+#[test]
+fn what_is_met_again_and_again_in_a_file_is_told_once() {
+    let text = (1..=3).fold(String::new(), |text, number| {
+        text + &format!("pub const S{number}: &str = include_str!(\"made/{number}.lua\");\n")
+    });
+    let user = "pub async fn run(c: &mut redis::aio::MultiplexedConnection) {\n".to_owned()
+        + &(1..=3).fold(String::new(), |text, number| {
+            text + &format!("    let _: i64 = redis::Script::new(S{number}).key(\"k\").invoke_async(c).await.unwrap();\n")
+        })
+        + "}\n";
+    let tree = Tree::from_texts(vec![("src/lib.rs".to_owned(), Language::Rust, text + &user)]);
+    let told: Vec<String> = lint(Arc::new(tree), Settings::default())
+        .filtered
+        .shown
+        .into_iter()
+        .filter(|finding| finding.rule == "analysis-limit")
+        .map(|finding| finding.message)
+        .collect();
+    assert_eq!(
+        told,
+        ["the file included here is not among the files read, and 2 more times in this file"]
+    );
+}
