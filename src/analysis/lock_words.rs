@@ -21,6 +21,12 @@ pub fn has_lock_verb(words: &Words, name: &str) -> bool {
     words.has(WordList::LockVerb, name)
 }
 
+/// Whether a function says by its name that it takes a lock.
+#[must_use]
+pub fn has_acquire_verb(words: &Words, name: &str) -> bool {
+    words.has(WordList::AcquireVerb, name)
+}
+
 /// Whether a name says that it takes something away on purpose.
 #[must_use]
 pub fn has_force_word(words: &Words, name: &str) -> bool {
@@ -54,6 +60,7 @@ mod tests {
         assert!(!has_lock_word(words, "wall_clock"));
         assert!(has_owner_word(words, "lock_value"));
         assert!(!has_owner_word(words, "value"));
+        assert!(has_acquire_verb(words, "try_lock") && !has_acquire_verb(words, "try_unlock"));
         assert!(has_force_word(words, "clean_up") && has_force_word(words, "breakLock"));
         assert!(!has_force_word(words, "enforce_lock") && !has_force_word(words, "release"));
     }

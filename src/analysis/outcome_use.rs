@@ -12,7 +12,7 @@ use super::callgraph::call_site;
 use super::expiry::{all_sites, comes_after};
 use super::lease::{Action, KeyKind, KeyUse, UseId, written_where_free};
 use super::lifted::says_yes_or_no;
-use super::lock_words::has_lock_verb;
+use super::lock_words::has_acquire_verb;
 use super::outcome::{Abstract, Answer, Assumption, nil_read};
 use super::region::Region;
 use super::result_use::{ResultUse, failure_use, presence_use, reply_use, result_use};
@@ -200,7 +200,7 @@ impl Analysis<'_> {
             Abstract::Ok(inner) => *inner == Abstract::Truth(true),
             told => told == Abstract::Truth(true),
         };
-        function.is_some_and(|function| has_lock_verb(self.words, &function.name))
+        function.is_some_and(|function| has_acquire_verb(self.words, &function.name))
             && says_yes_or_no(program, point.site.body)
             && told().is_some_and(yes)
     }

@@ -78,6 +78,8 @@ pub enum WordList {
     Holder,
     /// What functions do to a lock.
     LockVerb,
+    /// Verbs of functions that take a lock.
+    AcquireVerb,
     /// Taking a lock away on purpose.
     Force,
     /// Persons.
@@ -298,7 +300,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 39);
+        assert_eq!(words.lists.len(), 40);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

@@ -318,6 +318,11 @@ impl Writer<'_> {
         if folded == "on" && self.next_is(index + 1, "cluster") {
             return 3;
         }
+        // `CREATE INDEX … ON ONLY t`: of the partitioned table, not of its parts.
+        let after_on = index.checked_sub(1).is_some_and(|before| self.next_is(before, "on"));
+        if folded == "only" && after_on && self.next_is(0, "create") {
+            return 1;
+        }
         let after_constraint =
             index.checked_sub(1).is_some_and(|before| self.next_is(before, "constraint"));
         if after_constraint && folded == "if" && self.next_is(index + 1, "not") {
@@ -409,6 +414,15 @@ mod tests {
         let tokens = token::tokens(sql, dialect);
         let mut numbering = Numbering::new(sql, &tokens);
         normalise(sql, &tokens, dialect, &mut numbering).text
+    }
+
+    #[test]
+    fn an_index_of_a_partitioned_table_alone_is_one_of_the_table() {
+        assert_eq!(
+            text("CREATE INDEX i ON ONLY app.log USING btree (at)", Dialect::Postgres),
+            "CREATE INDEX i ON app.log USING btree (at)"
+        );
+        assert_eq!(text("SELECT a FROM ONLY b", Dialect::Postgres), "SELECT a FROM ONLY b");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use sqlparser::dialect::{
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token as ParserToken};
 
-use super::normalise::{Normalised, Numbering, normalise};
+use super::normalise::{HOLE_NAME, Normalised, Numbering, normalise};
 use super::token::{Token, TokenKind};
 use super::{Dialect, definition, head, merge, query, recover, repair, routine, scan};
 use crate::ir::body::{Problem, ProblemKind};
@@ -247,7 +247,7 @@ fn split_location(reason: &str) -> (String, Option<Location>) {
         _ => None,
     };
     let message: String = message.chars().take(160).collect();
-    (message, location)
+    (message.replace(HOLE_NAME, "a hole"), location)
 }
 
 /// From the parser's places to the source's.
