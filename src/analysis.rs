@@ -5,6 +5,7 @@
 //! not resolved it escapes, and claims end there.
 
 pub mod callgraph;
+pub mod choice;
 pub mod duration;
 pub mod expiry;
 pub mod guard;

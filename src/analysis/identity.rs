@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use super::choice::may_come_to;
 use super::lock_words::has_lock_verb;
 use crate::ir::effect::{BodyId, EffectKind, Site};
 use crate::ir::index::TypeRef;
@@ -56,9 +57,10 @@ pub(super) const MOST_IDENTITIES: usize = 64;
 /// How many calls and texts are looked at for one key.
 const MOST_STATES: usize = 1_000;
 
-/// All identities of a key seen in a body; empty when nothing tells it from other keys.
+/// All identities of a key seen at an operation; empty when nothing tells it from other keys.
 #[must_use]
-pub fn identities(program: &Program, body: BodyId, template: &KeyTemplate) -> Vec<Identified> {
+pub fn identities(program: &Program, site: Site, template: &KeyTemplate) -> Vec<Identified> {
+    let body = site.body;
     let mut found: Vec<Identified> = Vec::new();
     // One example of the calls below is enough for each call, and each text it gives.
     let mut seen: BTreeSet<(BodyId, Option<Site>, String)> = BTreeSet::new();
@@ -86,7 +88,13 @@ pub fn identities(program: &Program, body: BodyId, template: &KeyTemplate) -> Ve
                 waiting.push((body, set, via.clone()));
             }
         }
+        let at = via.first().copied().unwrap_or(site);
+        let run = via.get(1).map_or(body, |next| next.body);
+        let script = (run != at.body && program.in_script(run)).then_some(run);
         for site in sites_above(program, frame, &template) {
+            if at.body == frame && !may_come_to(program, at, script, site) {
+                continue;
+            }
             let outer = outer_template(program, frame, &template, site);
             let mut longer = vec![site];
             longer.extend(via.iter().copied());

@@ -342,10 +342,8 @@ fn key_uses(program: &Program, lifted: &Lifted, effect: &Effect, index: usize) -
                 LeaseAction::Release => Action::Release,
                 LeaseAction::Renew => Action::Renew,
             };
-            let ids = call
-                .key
-                .iter()
-                .flat_map(|key| identities(program, effect.site.body, &key.template));
+            let ids =
+                call.key.iter().flat_map(|key| identities(program, effect.site, &key.template));
             vec![KeyUse {
                 site: effect.site,
                 effect: index,
@@ -369,7 +367,6 @@ fn redis_use(
     action: Action,
     key: &Key,
 ) -> KeyUse {
-    let body = effect.site.body;
     let owner = match (&effect.kind, action) {
         (EffectKind::Redis(command), Action::Release | Action::Renew | Action::Write) => {
             owner_proof(program, lifted, effect, command, key)
@@ -382,7 +379,7 @@ fn redis_use(
         effect: index,
         action,
         key: Some(key.clone()),
-        identities: identities(program, body, &key.template),
+        identities: identities(program, effect.site, &key.template),
         owner,
         library: false,
         claim: None,

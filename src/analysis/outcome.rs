@@ -61,6 +61,8 @@ pub struct Assumption<'p> {
     known: RefCell<BTreeMap<ValueId, Abstract>>,
     /// How many values the question at hand has looked at.
     steps: Cell<usize>,
+    /// What the parameters of the body are.
+    parameters: Vec<Abstract>,
 }
 
 /// How deep values are followed.
@@ -73,7 +75,14 @@ impl<'p> Assumption<'p> {
     #[must_use]
     pub fn new(program: &'p Program, body: BodyId, op: OpId, result: Abstract) -> Self {
         let (known, steps) = (RefCell::default(), Cell::new(0));
-        Self { program, body, op, result, known, steps }
+        Self { program, body, op, result, known, steps, parameters: Vec::new() }
+    }
+
+    /// Assumes that a body is entered with these parameters.
+    #[must_use]
+    pub fn of_parameters(program: &'p Program, body: BodyId, parameters: Vec<Abstract>) -> Self {
+        let nowhere = OpId(u32::MAX);
+        Self { parameters, ..Self::new(program, body, nowhere, Abstract::Unknown) }
     }
 
     /// Whether a test holds; `None` when the assumption does not decide it.
@@ -149,7 +158,8 @@ impl<'p> Assumption<'p> {
         match body.kind(value) {
             ValueKind::Result(op) if *op == self.op && self.is_own(body) => self.result.clone(),
             ValueKind::Parameter(index) => {
-                parameters.get(*index as usize).cloned().unwrap_or(Abstract::Unknown)
+                let known = if self.is_own(body) { &self.parameters } else { parameters };
+                known.get(*index as usize).cloned().unwrap_or(Abstract::Unknown)
             }
             ValueKind::Literal(literal) => of_literal(literal),
             ValueKind::Path(path) => match path.last() {
@@ -332,7 +342,9 @@ pub fn join(left: Abstract, right: Abstract) -> Abstract {
     }
 }
 
-fn of_literal(literal: &Literal) -> Abstract {
+/// What a literal is.
+#[must_use]
+pub fn of_literal(literal: &Literal) -> Abstract {
     match literal {
         Literal::Text(text) => Abstract::Text(text.content.clone()),
         Literal::Integer(number) => Abstract::Number(*number),

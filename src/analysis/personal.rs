@@ -197,8 +197,9 @@ impl Analysis<'_> {
         match known {
             Some(known) => all.extend(known.identities.iter().filter(seen).map(outer)),
             None => {
-                let found = identities(self.program, body, &key.template);
-                all.extend(found.iter().filter(seen).map(outer));
+                let site = self.program.effects(body).get(effect).map(|effect| effect.site);
+                let found = site.map(|site| identities(self.program, site, &key.template));
+                all.extend(found.iter().flatten().filter(seen).map(outer));
             }
         }
         all

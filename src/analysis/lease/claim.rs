@@ -49,7 +49,7 @@ pub(super) fn of(
     let Some(form) = form(command) else { return Vec::new() };
     let body = effect.site.body;
     let uses = form.ways.iter().filter_map(|way| {
-        let known = identities(program, body, &key.template).into_iter();
+        let known = identities(program, effect.site, &key.template).into_iter();
         let same = known.filter_map(|one| {
             if let Some(amount) = form.amount {
                 let amount = carried(program, graph, body, word(program, body, amount), &one);

@@ -90,7 +90,7 @@ fn compared_by_caller(
     effect: &Effect,
     key: &Key,
 ) -> Option<OwnerProof> {
-    let callers: Vec<Site> = identities(program, effect.site.body, &key.template)
+    let callers: Vec<Site> = identities(program, effect.site, &key.template)
         .iter()
         .filter_map(|one| one.via.last().copied())
         .collect();
