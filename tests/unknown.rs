@@ -159,7 +159,7 @@ async fn forget(conn: &mut Conn, key: &str) -> redis::RedisResult<()> {
 }
 "#
         .to_owned();
-        for number in 0..70 {
+        for number in 0..140 {
             text.push_str(&format!(
                 "pub async fn f{number}(conn: &mut Conn) {{ let _ = forget(conn, \"k{number}\").await; }}\n"
             ));

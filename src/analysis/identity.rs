@@ -52,10 +52,10 @@ const MOST_CALLS_UP: usize = 6;
 /// How many places may build a type before a field of it is taken for unknown.
 const MOST_CONSTRUCTORS: usize = 8;
 /// How many identities one key keeps.
-pub(super) const MOST_IDENTITIES: usize = 64;
+pub(super) const MOST_IDENTITIES: usize = 128;
 
 /// How many calls and texts are looked at for one key.
-const MOST_STATES: usize = 1_000;
+const MOST_STATES: usize = 1_500;
 
 /// All identities of a key seen at an operation; empty when nothing tells it from other keys.
 #[must_use]

@@ -427,15 +427,22 @@ fn looks_inside(pattern: &Pattern) -> bool {
 
 /// Whether a success test is one of the payload (`row?` of an option), not of the call's result.
 fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
-    let success = pattern.variant() == Some(crate::ir::value::SUCCESS);
-    success
-        && match body.kind(body.peel(value)) {
-            ValueKind::Payload { variant, .. } => is_success(variant),
-            ValueKind::Adapted { value, adapter: Adapter::OkOr, .. } => {
-                matches!(body.kind(body.peel(*value)), ValueKind::Payload { .. })
-            }
-            _ => false,
-        }
+    pattern.variant() == Some(crate::ir::value::SUCCESS) && succeeds_by_payload(body, value, 0)
+}
+
+/// Whether a value succeeds or fails by what the payload is: `row?`, `won.then_some(()).ok_or(…)`,
+/// `reply.and_then(…)`.
+fn succeeds_by_payload(body: &Body, value: ValueId, depth: u32) -> bool {
+    match body.kind(body.peel(value)) {
+        ValueKind::Payload { variant, .. } => is_success(variant),
+        ValueKind::Adapted { adapter: Adapter::AndThen, .. } => true,
+        ValueKind::Adapted {
+            value,
+            adapter: Adapter::OkOr | Adapter::Then | Adapter::Filter,
+            ..
+        } => depth < DEEPEST && succeeds_by_payload(body, *value, depth + 1),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

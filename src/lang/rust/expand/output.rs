@@ -17,6 +17,9 @@ pub(super) struct Output {
     joint: bool,
 }
 
+/// A token that is longer counts as several: a long literal is doubled as fast as a short one.
+const BYTES_OF_A_TOKEN: usize = 64;
+
 /// The text has more tokens than it may.
 pub(super) struct TooLong;
 
@@ -35,6 +38,7 @@ impl Output {
 
     /// Adds one token.
     pub(super) fn push(&mut self, text: &str, span: Span) -> Result<(), TooLong> {
+        self.tokens += text.len() / BYTES_OF_A_TOKEN;
         self.tick()?;
         if !std::mem::take(&mut self.joint) && !self.expansion.text.is_empty() {
             self.expansion.text.push(' ');
