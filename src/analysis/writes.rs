@@ -51,7 +51,7 @@ impl GuardedWrite {
         Self {
             verb,
             guard: format!("guarded by {article} {noun}{}", column.unwrap_or_default()),
-            severity: Severity::Error,
+            severity: if found.guard == Guard::Lookup { Severity::Note } else { Severity::Error },
             confidence,
             predicate: found.span,
             unnoticed,
@@ -163,6 +163,8 @@ impl Analysis<'_> {
             {
                 Confidence::Medium
             }
+            // Told as a note: the key is all that the condition says.
+            (Weight::Doubtful, Guard::Lookup) => Confidence::Medium,
             (Weight::Doubtful, _) => Confidence::Low,
             (Weight::None, Guard::IdentityOnly)
                 if verb == "UPDATE" && self.is_under_lease(effect.site) =>
