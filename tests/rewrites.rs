@@ -11,10 +11,10 @@
 //!
 //! Before the colon stands the call that takes the region's place; behind it are the parameters and the
 //! type of the function, whose call is followed by `?` when that is a `Result`. `as` names what the region
-//! binds and the rest of the code uses; `as return` says that the region is the end of its function. A
-//! parameter `this` stands for `self`. ` FN in a closure` behind all that marks a form in which the
-//! findings are known to differ. `-- <region> taken(KEYS[1]): (key) as won` is the same in a script, which
-//! has no other file.
+//! binds and the rest of the code uses; `as answer untried` says that the rest uses a `Result` itself, and
+//! the call has no `?`; `as return` says that the region is the end of its function. A parameter `this`
+//! stands for `self`. ` FN in a closure` behind all that marks a form in which the findings are known to
+//! differ. `-- <region> taken(KEYS[1]): (key) as won` is the same in a script, which has no other file.
 
 use std::path::Path;
 

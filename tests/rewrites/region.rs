@@ -32,6 +32,8 @@ enum Bound<'t> {
     Nothing,
     /// A pattern.
     Pattern(&'t str),
+    /// A pattern for the answer itself, which the code after the region looks at.
+    Answer(&'t str),
     /// The region is the end of its function, and gives what that gives.
     Tail,
 }
@@ -68,7 +70,10 @@ impl<'t> Region<'t> {
         let (parameters, rest) = split_parentheses(rest);
         let (result, bound) = match rest.split_once(" as ") {
             Some((result, "return")) => (result, Bound::Tail),
-            Some((result, pattern)) => (result, Bound::Pattern(pattern)),
+            Some((result, pattern)) => match pattern.strip_suffix(" untried") {
+                Some(pattern) => (result, Bound::Answer(pattern)),
+                None => (result, Bound::Pattern(pattern)),
+            },
             None => (rest, Bound::Nothing),
         };
         let result = result.trim().strip_prefix("-> ").unwrap_or("");
@@ -116,7 +121,8 @@ impl<'t> Region<'t> {
     /// Whether what the function gives is an answer that its caller passes on when it is an error.
     fn may_fail(&self) -> bool {
         let name = self.result.split('<').next().unwrap_or_default();
-        name.ends_with("Result") && self.bound != Bound::Tail
+        let passed_on = matches!(self.bound, Bound::Nothing | Bound::Pattern(_));
+        name.ends_with("Result") && passed_on
     }
 
     /// The statement or tail that takes the region's place.
@@ -126,7 +132,9 @@ impl<'t> Region<'t> {
         let call = format!("{}({arguments}){wait}{or_leave}", self.name);
         match self.bound {
             Bound::Nothing => format!("{call};\n"),
-            Bound::Pattern(pattern) => format!("let {pattern} = {call};\n"),
+            Bound::Pattern(pattern) | Bound::Answer(pattern) => {
+                format!("let {pattern} = {call};\n")
+            }
             Bound::Tail => format!("{call}\n"),
         }
     }
@@ -137,7 +145,7 @@ impl<'t> Region<'t> {
             Bound::Tail => return String::new(),
             Bound::Nothing if self.may_fail() => "()",
             Bound::Nothing => return String::new(),
-            Bound::Pattern(pattern) => pattern.trim_start_matches("mut "),
+            Bound::Pattern(pattern) | Bound::Answer(pattern) => pattern.trim_start_matches("mut "),
         };
         if self.may_fail() { format!("Ok({given})\n") } else { format!("{given}\n") }
     }
@@ -172,8 +180,8 @@ impl<'t> Region<'t> {
     }
 
     fn in_another_file(&self) -> Moved {
-        let declared = format!("mod elsewhere;\nuse elsewhere::{};\n", self.name);
-        let (inner, items) = self.before.split_at(inner_attributes(self.before));
+        // Behind all macros of the file, so that they are in scope there.
+        let declared = format!("\nmod elsewhere;\nuse elsewhere::{};\n", self.name);
         let call = self.call(self.arguments);
         let imports = self.before.split_inclusive(';').map(str::trim_start);
         let imports: String = imports
@@ -181,7 +189,7 @@ impl<'t> Region<'t> {
             .map(|item| format!("{item}\n"))
             .collect();
         Moved {
-            text: format!("{inner}{declared}{items}{call}{}", self.after),
+            text: format!("{}{call}{}{declared}", self.before, self.after),
             elsewhere: Some(format!("{imports}use super::*;\n\n{}", self.function("pub "))),
         }
     }
@@ -193,7 +201,7 @@ impl<'t> Region<'t> {
         let call = format!("{}({arguments})", self.name);
         let (tail, call) = match self.bound {
             Bound::Nothing => (String::new(), call),
-            Bound::Pattern(names) => {
+            Bound::Pattern(names) | Bound::Answer(names) => {
                 (format!("return {names}\n"), format!("local {names} = {call}"))
             }
             Bound::Tail => (String::new(), format!("return {call}")),
@@ -201,12 +209,6 @@ impl<'t> Region<'t> {
         let function = format!("local {head}({parameters})\n{}{tail}end\n", self.inside);
         format!("{}{function}{call}\n{}", self.before, self.after)
     }
-}
-
-/// Where the documentation and the attributes of the whole file end.
-fn inner_attributes(text: &str) -> usize {
-    let whole = |line: &&str| line.starts_with("//!") || line.starts_with("#![");
-    text.split_inclusive('\n').take_while(whole).map(str::len).sum()
 }
 
 /// The known differences at the end of a region's first line: ` FN in a closure`.
@@ -299,8 +301,8 @@ mod tests {
                 "use a::{{b, c}};\nfn f() {{\nlet mut moved = || -> R::Result<u8> {{\n{body}}};\n\
                  let z = moved()?;\nuse_it(z);\n}}\n"
             ),
-            "mod elsewhere;\nuse elsewhere::moved;\nuse a::{b, c};\nfn f() {\nlet z = moved(x, &y)?;\n\
-             use_it(z);\n}\n"
+            "use a::{b, c};\nfn f() {\nlet z = moved(x, &y)?;\nuse_it(z);\n}\n\n\
+             mod elsewhere;\nuse elsewhere::moved;\n"
                 .to_owned(),
             format!(
                 "use a::{{b, c}};\nuse super::*;\n\npub fn moved(x: X, y: &Y) -> R::Result<u8> {{\n\
@@ -336,7 +338,16 @@ mod tests {
         let expected = "//! About.\nfn f() {\nlet (a, b) = two();\n}\n\n\
                         fn two() -> (u8, u8) {\nlet (a, b) = (1, 2);\n(a, b)\n}\n";
         assert_eq!(texts[0], expected);
-        assert!(texts[2].starts_with("//! About.\nmod elsewhere;\n"), "{}", texts[2]);
+        assert!(texts[2].ends_with("}\n\nmod elsewhere;\nuse elsewhere::two;\n"), "{}", texts[2]);
+    }
+
+    #[test]
+    fn an_answer_may_be_bound_as_it_is() {
+        let text = "fn f() {\n// <region> ask(c): (c: &mut C) -> R::Result<u8> as answer untried\n\
+                    let answer = c.get();\n// </region>\nc.done();\nanswer?;\n}\n";
+        let expected = "fn f() {\nlet answer = ask(c);\nc.done();\nanswer?;\n}\n\n\
+                        fn ask(c: &mut C) -> R::Result<u8> {\nlet answer = c.get();\nanswer\n}\n";
+        assert_eq!(texts(text)[0], expected);
     }
 
     #[test]
