@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::OnceLock;
 
+use crate::config::names;
+
 pub mod receiver;
 pub mod redis;
 pub mod row;
@@ -97,6 +99,30 @@ impl Catalog {
         }
         catalog.add("api", table::own_rows(own)?)?;
         Ok(Box::leak(Box::new(catalog)))
+    }
+
+    /// Whether a team's own rows can be read.
+    ///
+    /// # Errors
+    /// As for [`Catalog::with`].
+    pub fn check(own: &[toml::Value]) -> Result<(), CatalogError> {
+        let mut catalog = Self::default();
+        for (name, text) in TABLES {
+            catalog.add(name, table::read(name, text)?)?;
+        }
+        catalog.add("api", table::own_rows(own)?)
+    }
+
+    /// The fields that a row may have.
+    #[must_use]
+    pub fn fields() -> &'static [&'static str] {
+        table::fields()
+    }
+
+    /// The words for what a row does.
+    #[must_use]
+    pub fn effects() -> &'static [&'static str] {
+        names::of::<ApiEffect>()
     }
 
     /// All rows with this method name, in table order. Rows for a receiver's every method are

@@ -20,8 +20,14 @@ mod explain;
 mod ir;
 /// A sign of life on long runs.
 mod progress;
+/// `leaselint completions` and `leaselint man`.
+mod completions;
+/// `leaselint suppressions`.
+mod suppressions;
 /// Which settings hold: the configuration file, then the command line.
-mod settings;
+pub mod settings;
+/// What a run reads.
+mod workspace;
 
 use crate::report::one_line;
 use arguments::{Arguments, Command};
@@ -108,6 +114,9 @@ fn dispatch(arguments: &Arguments) -> Result<u8, Failure> {
         Command::Explain { rule } => explain::explain(rule),
         Command::Rules => explain::rules(),
         Command::Ir { file } => ir::run(file),
+        Command::Suppressions(arguments) => suppressions::run(arguments),
+        Command::Completions { shell } => completions::completions(*shell),
+        Command::Man { folder } => completions::man(folder.as_deref()),
     }
 }
 

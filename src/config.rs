@@ -1,12 +1,21 @@
 //! What `leaselint.toml` may say, as plain data. This floor reads no file and prints nothing: the
 //! command line hands it the text.
 
+mod check;
+pub mod day;
+pub mod keys;
+pub mod names;
+pub mod schema;
 pub mod words;
+
+pub use check::Known;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::source::{LineIndex, Position};
 
@@ -70,6 +79,14 @@ pub struct Settings {
     /// same; it shows that they are.
     #[serde(skip)]
     pub no_prefilter: bool,
+    /// Whether findings that allow comments silence are shown all the same.
+    #[serde(skip)]
+    pub ignore_allows: bool,
+    /// The day by which the ends of allow comments are judged; they have none when not said.
+    #[serde(skip)]
+    pub today: Option<day::Day>,
+    /// Whether `exclude` holds for paths that are named, too.
+    pub force_exclude: bool,
     /// Words by list name that are added to `rules/words.toml`.
     pub words: BTreeMap<String, Vec<String>>,
     /// Globs of key templates that are leases although no code shows it.
@@ -101,7 +118,7 @@ impl Settings {
 impl Severity {
     /// `note`, `warning`, `error`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Note => "note",
             Self::Warning => "warning",
@@ -119,7 +136,7 @@ impl Severity {
 impl Confidence {
     /// `low`, `medium`, `high`.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
             Self::Medium => "medium",
@@ -155,10 +172,13 @@ impl fmt::Display for Invalid {
 /// Reads the text of a `leaselint.toml`.
 ///
 /// # Errors
-/// When it is not TOML, has a key or value that is not known, or names no dialect of ours.
-pub fn parse(text: &str) -> Result<Settings, Invalid> {
-    let settings = toml::from_str::<Settings>(text).map_err(|error| invalid(text, &error))?;
-    check_dialect(settings)
+/// When it is not TOML, or has a key, a name or a value that is not known.
+pub fn parse(text: &str, known: &Known<'_>) -> Result<Settings, Invalid> {
+    let table = DeTable::parse(text).map_err(|error| invalid(text, &error))?;
+    if let Some(fault) = check::first_fault(table.get_ref(), known) {
+        return Err(at(text, fault));
+    }
+    toml::from_str(text).map_err(|error| invalid(text, &error))
 }
 
 /// Reads the `[workspace.metadata.leaselint]` or `[package.metadata.leaselint]` table of the text
@@ -166,10 +186,35 @@ pub fn parse(text: &str) -> Result<Settings, Invalid> {
 ///
 /// # Errors
 /// When the manifest is not TOML, or the table is wrong as for [`parse`].
-pub fn parse_manifest(text: &str) -> Result<Option<Settings>, Invalid> {
+pub fn parse_manifest(text: &str, known: &Known<'_>) -> Result<Option<Settings>, Invalid> {
+    let table = DeTable::parse(text).map_err(|error| invalid(text, &error))?;
+    if let Some(fault) = own(table.get_ref()).and_then(|own| check::first_fault(own, known)) {
+        return Err(at(text, fault));
+    }
     let manifest = toml::from_str::<Manifest>(text).map_err(|error| invalid(text, &error))?;
     let table = |part: Option<Part>| part.and_then(|part| part.metadata?.leaselint);
-    table(manifest.workspace).or(table(manifest.package)).map(check_dialect).transpose()
+    Ok(table(manifest.workspace).or(table(manifest.package)))
+}
+
+/// Where the row of an id begins in the text of a configuration or manifest.
+#[must_use]
+pub fn row_place(text: &str, id: &str) -> Option<Position> {
+    let table = DeTable::parse(text).ok()?;
+    let own = own(table.get_ref()).unwrap_or(table.get_ref());
+    let rows = own.get("api")?.get_ref().as_array()?;
+    let named = |row: &&Spanned<DeValue<'_>>| {
+        let value = row.get_ref().as_table().and_then(|row| row.get("id"));
+        value.is_some_and(|value| value.get_ref().as_str() == Some(id))
+    };
+    rows.iter().find(named).map(|row| position(text, row.span().start))
+}
+
+/// Our table of a manifest.
+fn own<'t, 'i>(manifest: &'t DeTable<'i>) -> Option<&'t DeTable<'i>> {
+    ["workspace", "package"].iter().find_map(|part| {
+        let inner = |table: &'t DeTable<'i>, name: &str| table.get(name)?.get_ref().as_table();
+        inner(inner(inner(manifest, part)?, "metadata")?, "leaselint")
+    })
 }
 
 /// The parts of a manifest that matter here.
@@ -195,22 +240,16 @@ struct Metadata {
 /// The dialects a configuration may name.
 pub const DIALECTS: [&str; 3] = ["postgres", "mysql", "sqlite"];
 
-fn check_dialect(settings: Settings) -> Result<Settings, Invalid> {
-    match &settings.dialect {
-        Some(dialect) if !DIALECTS.contains(&dialect.as_str()) => {
-            let known = DIALECTS.join(", ");
-            let message = format!("unknown dialect `{dialect}`: expected one of {known}");
-            Err(Invalid { place: None, message })
-        }
-        _ => Ok(settings),
-    }
+fn at(text: &str, (range, message): check::Fault) -> Invalid {
+    Invalid { place: Some(position(text, range.start)), message }
+}
+
+fn position(text: &str, offset: usize) -> Position {
+    LineIndex::new(text).position(text, u32::try_from(offset).unwrap_or(u32::MAX))
 }
 
 fn invalid(text: &str, error: &toml::de::Error) -> Invalid {
-    let place = error.span().map(|span| {
-        let start = u32::try_from(span.start).unwrap_or(u32::MAX);
-        LineIndex::new(text).position(text, start)
-    });
+    let place = error.span().map(|span| position(text, span.start));
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
     Invalid { place, message }
 }
@@ -219,28 +258,70 @@ fn invalid(text: &str, error: &toml::de::Error) -> Invalid {
 mod tests {
     use super::*;
 
+    const KNOWN: Known<'_> = Known {
+        rules: &["unconditional-del", "pii-in-key"],
+        row: &["id", "library", "receiver", "method", "effect"],
+    };
+
     #[test]
-    fn a_wrong_key_is_named_with_its_place() {
-        let error = parse("select = []\nselekt = []\n").unwrap_err();
-        assert_eq!(error.place, Some(Position { line: 2, column: 1 }));
-        assert!(error.message.contains("selekt"), "{error}");
-        let error = parse("[severity]\nunconditional-del = \"loud\"\n").unwrap_err();
-        assert_eq!(error.place.map(|place| place.line), Some(2));
-        assert!(parse("dialect = \"oracle\"").is_err());
+    fn what_is_not_known_is_told_with_its_place_and_what_is_near() {
+        for (text, place, words) in [
+            (
+                "select = []\nselekt = []\n",
+                (2, 1),
+                "there is no key `selekt`: did you mean `select`?",
+            ),
+            ("Fail_On = \"note\"", (1, 1), "did you mean `fail-on`?"),
+            ("zzz = 1\nexclud = []", (1, 1), "there is no key `zzz`"),
+            ("zzz = 1\nexclud = []", (1, 1), "`zzz`"),
+            ("[severity]\nunconditional-del = \"loud\"\n", (2, 21), "loud"),
+            ("[severity]\npi-in-key = \"note\"\n", (2, 1), "did you mean `pii-in-key`?"),
+            (
+                "ignore = [\n  \"pii-in-key\",\n  \"pii-in-keys\",\n]",
+                (3, 3),
+                "no rule `pii-in-keys`",
+            ),
+            ("words.persnal = []", (1, 7), "no word list `persnal`: did you mean `personal`?"),
+            ("exclude = [\"a\", \"[\"]", (1, 17), "no glob"),
+            ("lock-keys = [\"{\"]", (1, 14), "no glob"),
+            ("dialect = \"oracle\"", (1, 11), "expected one of postgres, mysql, sqlite"),
+            ("cluster = \"yes\"", (1, 11), "boolean"),
+            ("exclude = \"a\"", (1, 11), "sequence"),
+            ("max-file-size = -1", (1, 17), "-1"),
+            ("[[api]]\nid = \"x\"\nlibary = \"y\"", (3, 1), "did you mean `library`?"),
+            ("select = [", (1, 11), ""),
+            ("é = 1", (1, 1), ""),
+        ] {
+            let error = parse(text, &KNOWN).unwrap_err();
+            let (line, column) = place;
+            assert_eq!(error.place, Some(Position { line, column }), "{text}: {error}");
+            assert!(error.message.contains(words), "{text}: {error}");
+            assert!(!error.message.contains('\n'), "{error}");
+        }
     }
 
     #[test]
     fn a_manifest_may_hold_the_settings() {
         let manifest = "[package]\nname = \"x\"\n[package.metadata.leaselint]\ncluster = true\n";
-        let settings = parse_manifest(manifest).unwrap().unwrap();
+        let settings = parse_manifest(manifest, &KNOWN).unwrap().unwrap();
         assert_eq!(settings.cluster, Some(true));
-        assert!(parse_manifest("[package]\nname = \"x\"").unwrap().is_none());
-        assert!(parse_manifest("[workspace.metadata.leaselint]\nclster = true").is_err());
+        assert!(parse_manifest("[package]\nname = \"x\"", &KNOWN).unwrap().is_none());
+        let error = parse_manifest("[workspace.metadata.leaselint]\nclster = true", &KNOWN);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "2:1: there is no key `clster`: did you mean `cluster`?"
+        );
+        let text = "[[workspace.metadata.leaselint.api]]\nid = \"x\"\n";
+        assert_eq!(row_place(text, "x"), Some(Position { line: 1, column: 1 }));
+        assert_eq!(
+            row_place("a = 1\napi = [{ id = \"x\" }]", "x"),
+            Some(Position { line: 2, column: 8 })
+        );
     }
 
     #[test]
     fn defaults_show_medium_and_fail_on_warnings() {
-        let settings = parse("").unwrap();
+        let settings = parse("", &KNOWN).unwrap();
         assert_eq!(settings.shown_confidence(), Confidence::Medium);
         assert_eq!(settings.shown_severity(), Severity::Note);
         assert_eq!(settings.failing_severity(), Severity::Warning);

@@ -6,14 +6,22 @@
 use crate::config::Settings;
 use crate::finding::{Finding, Findings, number};
 use crate::ir::index::{Role, is_test_folder};
+use crate::lang;
+use crate::lang::sql::{Dialect, Dialects};
 use crate::link::Program;
-use crate::rules::{self, malformed_allow, unknown_rule, unused_allow};
-use crate::source::{Language, Span};
+use crate::rules::{self, expired_allow, malformed_allow, unknown_rule, unused_allow};
+use crate::source::{FileId, Language, Span};
 
 /// Allow comments as text.
 mod allow;
+/// The findings that touch the files that were given.
+pub mod given;
 /// How far an allow comment reaches.
 mod reach;
+/// What an allow comment says of one rule, and what came of it.
+pub mod suppression;
+
+use suppression::{State, Suppression};
 
 /// What is left of the findings.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +32,17 @@ pub struct Filtered {
     pub allowed: usize,
     /// How many were not sure or not bad enough to be shown.
     pub hidden: usize,
+    /// The allow comments, in the order of their places.
+    pub suppressions: Vec<Suppression>,
 }
 
-/// One rule of one allow comment.
+/// One rule of one allow comment that can silence something.
 struct Permit {
     rule: String,
-    span: Span,
+    file: FileId,
     lines: (u32, u32),
-    used: bool,
+    /// Which of the suppressions it is.
+    suppression: usize,
 }
 
 /// Applies the settings and the allow comments of the program's files.
@@ -39,18 +50,22 @@ struct Permit {
 pub fn apply(findings: Vec<Finding>, program: &Program, settings: &Settings) -> Filtered {
     let mut filtered = Filtered::default();
     let mut kept = Findings::default();
-    let mut permits = permits(program, settings, &mut kept);
+    let permits = permits(program, settings, &mut filtered.suppressions);
     for finding in findings {
         if !counts(finding.primary, program, settings) {
             continue;
         }
-        if permit(&finding, program, &mut permits) {
+        let permitted = permit(&finding, program, &permits, &mut filtered.suppressions);
+        if permitted && !settings.ignore_allows {
             filtered.allowed += 1;
         } else {
             kept.report(finding);
         }
     }
-    report_unused(&permits, program, settings, &mut kept);
+    filtered.suppressions.retain(|one| counts(one.span, program, settings));
+    for suppression in &filtered.suppressions {
+        report(suppression, settings, &mut kept);
+    }
     let mut kept = kept.finish();
     number(&mut kept, &program.tree);
     for mut finding in kept {
@@ -68,94 +83,139 @@ pub fn apply(findings: Vec<Finding>, program: &Program, settings: &Settings) -> 
     filtered
 }
 
-/// The allow comments of all files; mistakes in them go to `findings`.
-fn permits(program: &Program, settings: &Settings, findings: &mut Findings) -> Vec<Permit> {
+/// The allow comments of all files that can silence something; all there are go to `suppressions`.
+fn permits(
+    program: &Program,
+    settings: &Settings,
+    suppressions: &mut Vec<Suppression>,
+) -> Vec<Permit> {
     let mut permits = Vec::new();
+    let mut dialects = None;
     for file in program.tree.files() {
-        if file.language == Language::Other {
+        if file.language == Language::Other || !allow::can_speak(&file.text) {
             continue;
         }
-        for comment in allow::comments(&file.text, file.language) {
-            let start = file.lines.start(comment.line).unwrap_or(0);
-            let offset = |column: usize| start + u32::try_from(column).unwrap_or(0);
-            let span = Span::new(file.id, offset(comment.columns.0), offset(comment.columns.1));
+        let dialect = match file.language {
+            Language::Sql => {
+                settings.dialect.as_deref().and_then(Dialect::named).unwrap_or_else(|| {
+                    dialects.get_or_insert_with(|| Dialects::new(&program.tree)).of(file)
+                })
+            }
+            _ => Dialect::Generic,
+        };
+        for comment in allow::comments(file, &lang::comments::of(file, dialect)) {
             let lines = reach::lines(&comment, file, program);
-            match comment.says {
-                Ok(allow) => permits.extend(allow.rules.into_iter().map(|(rule, column)| {
-                    let span = Span::new(file.id, offset(column), offset(column + rule.len()));
-                    Permit { rule, span, lines, used: false }
-                })),
-                Err(mistake) if counts(span, program, settings) => {
-                    report_malformed(span, &mistake, settings, findings);
+            for suppression in said(comment, settings) {
+                if matches!(suppression.state, State::Unused | State::Off) {
+                    permits.push(Permit {
+                        rule: suppression.rule.clone().unwrap_or_default(),
+                        file: file.id,
+                        lines,
+                        suppression: suppressions.len(),
+                    });
                 }
-                Err(_) => {}
+                suppressions.push(suppression);
             }
         }
     }
-    permits.retain(|permit| {
-        let known = rules::find(&permit.rule).is_some();
-        if !known && counts(permit.span, program, settings) {
-            report_unknown(permit, settings, findings);
-        }
-        known
-    });
     permits
 }
 
-/// Whether an allow comment silences a finding; all that do are used.
-fn permit(finding: &Finding, program: &Program, permits: &mut [Permit]) -> bool {
+/// What a comment says of each of its rules, before anything was found.
+fn said(comment: allow::Comment, settings: &Settings) -> Vec<Suppression> {
+    let span = comment.span;
+    let allow = match comment.says {
+        Ok(allow) => allow,
+        Err(mistake) => {
+            return vec![Suppression {
+                comment: span,
+                span,
+                rule: None,
+                whole_file: false,
+                until: None,
+                reason: String::new(),
+                state: State::Malformed(mistake),
+            }];
+        }
+    };
+    let expired = allow.until.zip(settings.today).is_some_and(|(until, today)| until < today);
+    let state = |name: &str| match rules::find(name) {
+        None => State::UnknownRule,
+        Some(_) if expired => State::Expired,
+        Some(rule) if rule.is_active(settings) => State::Unused,
+        Some(_) => State::Off,
+    };
+    let of_rule = |(rule, place): (String, Span)| Suppression {
+        comment: span,
+        span: place,
+        state: state(&rule),
+        rule: Some(rule),
+        whole_file: allow.whole_file,
+        until: allow.until,
+        reason: allow.reason.clone(),
+    };
+    allow.rules.into_iter().map(of_rule).collect()
+}
+
+/// Whether an allow comment silences a finding; all that do are told of it.
+fn permit(
+    finding: &Finding,
+    program: &Program,
+    permits: &[Permit],
+    suppressions: &mut [Suppression],
+) -> bool {
     let Some(file) = program.tree.file(finding.primary.file) else { return false };
     let first = file.lines.line(finding.primary.start);
     let last = file.lines.line(finding.primary.end.max(finding.primary.start + 1) - 1);
     let mut allowed = false;
-    for permit in permits.iter_mut().filter(|permit| permit.span.file == file.id) {
+    for permit in permits.iter().filter(|permit| permit.file == file.id) {
         if permit.rule == finding.rule && permit.lines.0 <= last && first <= permit.lines.1 {
-            permit.used = true;
             allowed = true;
+            if let Some(suppression) = suppressions.get_mut(permit.suppression) {
+                suppression.state = match suppression.state {
+                    State::Silences(count) => State::Silences(count + 1),
+                    _ => State::Silences(1),
+                };
+            }
         }
     }
     allowed
 }
 
-fn report_malformed(span: Span, mistake: &str, settings: &Settings, findings: &mut Findings) {
-    if malformed_allow::RULE.is_active(settings) {
-        let message = format!("this allow comment allows nothing: {mistake}");
-        let finding = malformed_allow::RULE.finding(span, message);
-        findings.report(finding.help("write `leaselint: allow(rule) -- reason`"));
-    }
-}
-
-fn report_unknown(permit: &Permit, settings: &Settings, findings: &mut Findings) {
-    if unknown_rule::RULE.is_active(settings) {
-        let message = format!("there is no rule `{}` to allow", permit.rule);
-        let help = rules::nearest(&permit.rule).map_or_else(
-            || "`leaselint rules` lists the rules".to_owned(),
-            |near| format!("did you mean `{near}`?"),
-        );
-        let finding = unknown_rule::RULE.finding(permit.span, message).help(help);
-        findings.report(finding.subject(permit.rule.clone()));
-    }
-}
-
-/// Reports allow comments that silenced nothing although their rule ran here.
-fn report_unused(
-    permits: &[Permit],
-    program: &Program,
-    settings: &Settings,
-    findings: &mut Findings,
-) {
-    if !unused_allow::RULE.is_active(settings) {
-        return;
-    }
-    let ran = |rule: &str| rules::find(rule).is_some_and(|rule| rule.is_active(settings));
-    for permit in permits.iter().filter(|permit| !permit.used && ran(&permit.rule)) {
-        if !counts(permit.span, program, settings) {
-            continue;
-        }
-        let message = format!("`{}` is not found here, so there is nothing to allow", permit.rule);
-        let finding = unused_allow::RULE.finding(permit.span, message);
-        let finding = finding.help("remove it from the allow comment");
-        findings.report(finding.subject(permit.rule.clone()));
+/// Reports an allow comment that does not do what its author believes.
+fn report(suppression: &Suppression, settings: &Settings, findings: &mut Findings) {
+    let name = suppression.rule.as_deref().unwrap_or_default();
+    let (rule, message, help) = match &suppression.state {
+        State::Silences(_) | State::Off => return,
+        State::Unused if settings.ignore_allows => return,
+        State::Unused => (
+            &unused_allow::RULE,
+            format!("`{name}` is not found here, so there is nothing to allow"),
+            "remove it from the allow comment".to_owned(),
+        ),
+        State::Expired => (
+            &expired_allow::RULE,
+            suppression.until.map_or_else(String::new, |until| {
+                format!("this comment allowed `{name}` until {until}, and no longer")
+            }),
+            "mend what it allowed, or say until when it holds now and why".to_owned(),
+        ),
+        State::UnknownRule => (
+            &unknown_rule::RULE,
+            format!("there is no rule `{name}` to allow"),
+            rules::nearest(name).map_or_else(
+                || "`leaselint rules` lists the rules".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            ),
+        ),
+        State::Malformed(mistake) => (
+            &malformed_allow::RULE,
+            format!("this allow comment allows nothing: {mistake}"),
+            "write `leaselint: allow(rule) -- reason`".to_owned(),
+        ),
+    };
+    if rule.is_active(settings) {
+        findings.report(rule.finding(suppression.span, message).help(help).subject(name));
     }
 }
 

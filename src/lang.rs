@@ -10,6 +10,7 @@ use crate::ir::body::Lowered;
 use crate::ir::index::{FileIndex, ItemId, MacroDefinition, Path};
 use crate::source::{FileId, Language, SourceFile, Tree};
 
+pub mod comments;
 pub mod cursor;
 pub mod lua;
 pub mod rust;

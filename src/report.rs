@@ -11,6 +11,8 @@ use crate::source::{Skipped, Tree};
 mod human;
 /// One JSON object.
 mod json;
+/// How many findings each rule has.
+mod statistics;
 
 /// Everything a run has to say.
 pub struct Report<'r> {
@@ -69,6 +71,14 @@ pub fn write(
         Format::Human => human::write(report, style, out),
         Format::Json => json::write(report, out),
     }
+}
+
+/// Writes how many findings each rule has instead of the findings.
+///
+/// # Errors
+/// When `out` can't be written.
+pub fn statistics(format: Format, report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    statistics::write(format, report, out)
 }
 
 /// How many findings of each severity there are: errors, warnings, notes.

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::analysis::Analysis;
-use crate::config::Settings;
+use crate::config::{Settings, names};
 use crate::finding::{Finding, Findings, number};
 use crate::source::Span;
 
@@ -48,6 +48,7 @@ pub mod analysis_limit;
 pub mod malformed_allow;
 pub mod unknown_rule;
 pub mod unused_allow;
+pub mod expired_allow;
 
 pub use page::RuleInfo;
 
@@ -72,6 +73,7 @@ pub static RULES: &[&Rule] = &[
     &malformed_allow::RULE,
     &unknown_rule::RULE,
     &unused_allow::RULE,
+    &expired_allow::RULE,
 ];
 
 /// A rule: its name, its page, and the function that finds.
@@ -140,29 +142,7 @@ pub fn find(id: &str) -> Option<&'static Rule> {
 /// The id nearest to a word that is none, if one is near enough to be meant.
 #[must_use]
 pub fn nearest(word: &str) -> Option<&'static str> {
-    let distance = |rule: &&Rule| edit_distance(word, rule.id);
-    let best = RULES.iter().copied().min_by_key(distance)?;
-    (distance(&best) <= best.id.len() / 3).then_some(best.id)
-}
-
-/// How many single-character edits lead from one word to another.
-fn edit_distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, left) in from.chars().take(100).enumerate() {
-        let mut diagonal = index;
-        let mut before = index + 1;
-        for (cell, right) in row.iter_mut().skip(1).zip(&to) {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = *cell;
-            *cell = replaced.min(*cell + 1).min(before + 1);
-            before = *cell;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = index + 1;
-        }
-    }
-    row.last().copied().unwrap_or(0)
+    names::nearest(word, RULES.iter().map(|rule| rule.id))
 }
 
 /// Everything that the active rules find, in the order of their places.
@@ -189,7 +169,6 @@ mod tests {
 
     #[test]
     fn near_words_find_their_rule() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
         assert_eq!(nearest("unconditional-dell"), Some("unconditional-del"));
         assert_eq!(nearest("no-such-thing"), None);
     }

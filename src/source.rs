@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+pub mod exclude;
 pub mod lines;
 pub mod walk;
 

@@ -12,6 +12,8 @@ mod pages;
 mod readme;
 mod rewrites;
 mod robust;
+mod settings;
+mod suppressions;
 mod tidy;
 mod unknown;
 

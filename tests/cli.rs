@@ -34,7 +34,7 @@ fn run(program: &str, folder: &Path, arguments: &[&str]) -> Run {
 }
 
 /// A folder with these files.
-fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+pub fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, bytes) in files {
         let path = folder.path().join(path);
@@ -45,7 +45,7 @@ fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
 }
 
 /// A file with one finding that needs no analysis.
-const UNUSED: &[u8] = b"// leaselint: allow(unconditional-del) -- none here\nfn main() {}\n";
+pub const UNUSED: &[u8] = b"// leaselint: allow(unconditional-del) -- none here\nfn main() {}\n";
 
 #[test]
 fn exit_codes_are_0_1_and_2() {
@@ -69,7 +69,10 @@ fn what_can_not_be_run_is_said_in_one_sentence() {
         (&["check", "--select", "unconditional-dell"][..], "did you mean `unconditional-del`?"),
         (&["explain", "nothing"], "there is no rule `nothing`"),
         (&["check", "--config", "none.toml"], "can't read none.toml"),
-        (&["check", "--config", "x.toml"], "x.toml:2:1: unknown field `clustr`"),
+        (
+            &["check", "--config", "x.toml"],
+            "x.toml:2:1: there is no key `clustr`: did you mean `cluster`?",
+        ),
         (&["check", "--severity", "unused-allow=loud"], "expected note, warning or error"),
         (&["check", "--format", "xml"], "invalid value 'xml'"),
         (&["check", "--no-such"], "unexpected argument"),

@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use leaselint::config::{self, Settings};
+use leaselint::cli::settings;
+use leaselint::config::Settings;
 use leaselint::rules;
 use leaselint::source::Tree;
+use leaselint::source::exclude::Exclude;
 use leaselint::source::walk::{LARGEST_FILE, Walk};
 
 use crate::{UNFINISHED, UNFINISHED_PROJECTS, marks, package};
@@ -43,11 +45,11 @@ pub fn read(case: &Path) -> (Tree, Settings) {
     let walk = Walk {
         root: root.to_owned(),
         paths: vec![case.to_owned()],
-        exclude: Vec::new(),
+        exclude: Exclude::default(),
         largest: LARGEST_FILE,
     };
     let tree = walk.read(&|| ()).unwrap();
-    let settings = tree.text("leaselint.toml").map(|text| config::parse(text).unwrap());
+    let settings = tree.text("leaselint.toml").map(|text| settings::parse(text).unwrap());
     (tree, settings.unwrap_or_default())
 }
 

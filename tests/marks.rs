@@ -89,11 +89,14 @@ fn parse(path: &str, line: u32, mark: &str) -> Vec<Mark> {
     marks
 }
 
+/// The day on which pages and fixtures are read.
+const TODAY: &str = "2026-06-15";
+
 /// Lints a tree and says, one line each, where the findings are not what the marks expect.
 pub fn differences(tree: Tree, settings: Settings) -> Vec<String> {
     let marks: Vec<Mark> =
         tree.files().iter().flat_map(|file| read(&file.path, &file.text)).collect();
-    let linted = lint(Arc::new(tree), settings);
+    let linted = lint(Arc::new(tree), Settings { today: TODAY.parse().ok(), ..settings });
     let findings = &linted.filtered.shown;
     let tree = &linted.program.tree;
     let mut answered = vec![false; findings.len()];

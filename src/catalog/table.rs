@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+use crate::config::names;
+
 use super::CatalogError;
 use super::receiver::{Receiver, fits};
 use super::row::{Api, ApiEffect, ApiScript, Bounds, Loss, Place, RowCount, TimeUnit, Wire};
@@ -192,6 +194,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Table, CatalogError> {
     }
     table.rows = rows(name, written.api)?;
     Ok(table)
+}
+
+/// The fields that a row may have.
+pub(super) fn fields() -> &'static [&'static str] {
+    names::of::<WrittenApi>()
 }
 
 /// Reads a team's own rows.

@@ -6,6 +6,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::config::{Confidence, Severity};
 
+/// Which settings hold.
+mod settings;
+
+pub use settings::SettingsArguments;
+
 /// Shown under `leaselint --help`.
 const AFTER: &str = "\
 Examples:
@@ -69,6 +74,19 @@ pub enum Command {
     },
     /// List the rules
     Rules,
+    /// List the allow comments: what they allow and why, and whether they still silence something
+    Suppressions(SuppressionsArguments),
+    /// Print what a shell completes words by
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man {
+        /// Write a page for each command into this folder instead
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
     /// Print what a file is lowered to: its functions, operations and effects
     Ir {
         /// A Rust, Lua or SQL file.
@@ -85,42 +103,47 @@ pub struct CheckArguments {
     /// How to print findings
     #[arg(long, value_enum, default_value_t = FormatName::Human)]
     pub format: FormatName,
-    /// Only these rules (repeatable, or separated by commas)
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub select: Vec<String>,
-    /// These rules too: pedantic ones are off unless named
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub extend_select: Vec<String>,
-    /// Not these rules
-    #[arg(long, value_name = "RULE", value_delimiter = ',')]
-    pub ignore: Vec<String>,
-    /// Give a rule another severity: note, warning or error
-    #[arg(long, value_name = "RULE=LEVEL")]
-    pub severity: Vec<String>,
-    /// Show findings of this severity and above
-    #[arg(long, value_name = "LEVEL", value_parser = severity)]
-    pub min_severity: Option<Severity>,
-    /// Show findings of this confidence and above: low, medium (default) or high
-    #[arg(long, value_name = "LEVEL", value_parser = confidence)]
-    pub min_confidence: Option<Confidence>,
     /// Fail on findings of this severity and above: note, warning (default) or error
     #[arg(long, value_name = "LEVEL", value_parser = severity)]
     pub fail_on: Option<Severity>,
-    /// Read settings from this file alone
-    #[arg(long, value_name = "FILE")]
-    pub config: Option<PathBuf>,
-    /// Lint test code too
+    /// Exit with 0 whatever is found
     #[arg(long)]
-    pub include_tests: bool,
+    pub exit_zero: bool,
+    /// Read the whole repository around the paths, and show what touches them
+    #[arg(long)]
+    pub workspace: bool,
+    /// Print how many findings each rule has instead of the findings
+    #[arg(long)]
+    pub statistics: bool,
     /// List where an acquire, a release or a row count could not be followed, and why
     #[arg(long)]
     pub show_unknown: bool,
-    /// Lower packages too that speak to no store: slower, the same findings
-    #[arg(long)]
-    pub no_prefilter: bool,
-    /// Do not read files of more bytes [default: 2097152]
-    #[arg(long, value_name = "BYTES")]
-    pub max_file_size: Option<u64>,
+    /// Which settings hold.
+    #[command(flatten)]
+    pub settings: SettingsArguments,
+}
+
+/// What `suppressions` may be told.
+#[derive(Args)]
+pub struct SuppressionsArguments {
+    /// Files and folders to look through
+    #[arg(default_value = ".", value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = ListFormat::Human)]
+    pub format: ListFormat,
+    /// Which settings hold.
+    #[command(flatten)]
+    pub settings: SettingsArguments,
+}
+
+/// How to print a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListFormat {
+    /// Lines for people
+    Human,
+    /// One JSON object
+    Json,
 }
 
 /// The output formats by name.

@@ -1,12 +1,12 @@
 //! `leaselint check`: walk, link, analyse, ask the rules, filter, report.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::arguments::{CheckArguments, Color, FormatName};
 use super::progress::Progress;
-use super::{CLEAN, FOUND, Failure, output, settings};
+use super::workspace::{Scope, Workspace, is_given};
+use super::{CLEAN, FOUND, Failure, output};
 use crate::analysis::Analysis;
 use crate::config::Settings;
 use crate::filter::{self, Filtered};
@@ -14,8 +14,7 @@ use crate::finding::unfollowed::Unfollowed;
 use crate::link::Program;
 use crate::report::{self, Format, Report, Statements, Style};
 use crate::rules;
-use crate::source::walk::{EXCLUDED, LARGEST_FILE, Walk};
-use crate::source::{Language, Skipped, Tree};
+use crate::source::{Skipped, Tree};
 
 /// What a run gives.
 pub struct Linted {
@@ -73,21 +72,19 @@ fn problems(analysis: &Analysis<'_>) -> impl Iterator<Item = Skipped> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failure> {
-    let root = root(&arguments.paths)?;
-    let settings = settings::load(arguments, &root)?;
-    let failing = settings.failing_severity();
     let progress = Progress::start();
-    let walk = Walk {
-        paths: arguments.paths.iter().map(|path| root.place(path)).collect::<Result<_, _>>()?,
-        root: root.folder,
-        exclude: settings.exclude.clone(),
-        largest: settings.max_file_size.unwrap_or(LARGEST_FILE),
-    };
-    let tree = Arc::new(walk.read(&|| progress.advance())?);
-    refuse_unread(arguments, &tree)?;
+    let scope = Scope { paths: &arguments.paths, workspace: arguments.workspace };
+    let Workspace { tree, mut settings, given } =
+        scope.read(&arguments.settings, &|| progress.advance())?;
+    settings.fail_on = arguments.fail_on.or(settings.fail_on);
+    let failing = settings.failing_severity();
     progress.say("linking and asking the rules");
-    let linted = lint_and_tell(Arc::clone(&tree), settings, arguments.show_unknown);
+    let mut linted = lint_and_tell(Arc::clone(&tree), settings, arguments.show_unknown);
     progress.finish();
+    if let Some(given) = given {
+        filter::given::keep(&mut linted.filtered.shown, &tree, |path| is_given(&given, path));
+        linted.skipped.retain(|skipped| is_given(&given, &skipped.path));
+    }
     let report = Report {
         findings: &linted.filtered.shown,
         tree: &tree,
@@ -102,23 +99,14 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         FormatName::Json => Format::Json,
     };
     let mut bytes = Vec::new();
-    report::write(format, &report, Style { color: wants(color) }, &mut bytes)?;
+    if arguments.statistics {
+        report::statistics(format, &report, &mut bytes)?;
+    } else {
+        report::write(format, &report, Style { color: wants(color) }, &mut bytes)?;
+    }
     output(&bytes)?;
     let fails = linted.filtered.shown.iter().any(|finding| finding.severity >= failing);
-    Ok(if fails { FOUND } else { CLEAN })
-}
-
-/// Fails when only files were named and none of them could be read. What the settings exclude is no
-/// failure: tools name the files of a commit.
-fn refuse_unread(arguments: &CheckArguments, tree: &Tree) -> Result<(), Failure> {
-    let read = tree.files().iter().any(|file| file.language != Language::Other);
-    if read || arguments.paths.iter().any(|path| path.is_dir()) {
-        return Ok(());
-    }
-    let mut refused = tree.skipped.iter().filter(|skipped| skipped.reason != EXCLUDED);
-    refused.next().map_or(Ok(()), |first| {
-        Err(Failure(format!("nothing to lint: {}: {}", first.path, first.reason)))
-    })
+    Ok(if fails && !arguments.exit_zero { FOUND } else { CLEAN })
 }
 
 /// Whether to colour what goes to the output.
@@ -131,39 +119,4 @@ fn wants(color: Color) -> bool {
             !refused && std::io::stdout().is_terminal()
         }
     }
-}
-
-/// The folder that paths in reports are relative to.
-pub(super) struct Root {
-    /// Its absolute path, links resolved.
-    pub folder: PathBuf,
-}
-
-impl Root {
-    /// The place of an argument under the root.
-    fn place(&self, path: &Path) -> Result<PathBuf, Failure> {
-        let place = absolute(path)?;
-        Ok(if place.starts_with(&self.folder) { place } else { self.folder.clone() })
-    }
-}
-
-/// The current folder when all paths lie in it; else the folder that holds them all.
-fn root(paths: &[PathBuf]) -> Result<Root, Failure> {
-    let here = absolute(Path::new("."))?;
-    let places = paths.iter().map(|path| absolute(path)).collect::<Result<Vec<_>, _>>()?;
-    if places.iter().all(|place| place.starts_with(&here)) {
-        return Ok(Root { folder: here });
-    }
-    let folders = places.iter().map(|place| {
-        if place.is_dir() { place.clone() } else { place.parent().unwrap_or(place).to_owned() }
-    });
-    let shared = folders.reduce(|left, right| {
-        let both = left.components().zip(right.components());
-        both.take_while(|(left, right)| left == right).map(|(part, _)| part).collect()
-    });
-    Ok(Root { folder: shared.unwrap_or(here) })
-}
-
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    path.canonicalize().map_err(|error| Failure(format!("can't read {}: {error}", path.display())))
 }

@@ -11,6 +11,7 @@ use crate::ir::text;
 use crate::link::Program;
 use crate::link::effects::describe;
 use crate::report::{clean, one_line};
+use crate::source::exclude::Exclude;
 use crate::source::walk::{LARGEST_FILE, Walk, relative};
 use crate::source::{FileId, Language, Span};
 
@@ -22,7 +23,8 @@ pub(super) fn run(file: &Path) -> Result<u8, Failure> {
     let root = package(&place).to_owned();
     let paths = if root.is_dir() { vec![root.clone(), place.clone()] } else { vec![place.clone()] };
     let path = relative(&root, &place);
-    let tree = Walk { root, paths, exclude: Vec::new(), largest: LARGEST_FILE }.read(&|| ())?;
+    let tree =
+        Walk { root, paths, exclude: Exclude::default(), largest: LARGEST_FILE }.read(&|| ())?;
     let Some(id) = tree.at(&path).filter(|file| file.language != Language::Other).map(|f| f.id)
     else {
         let reason = tree.skipped.iter().find(|skipped| skipped.path == path);

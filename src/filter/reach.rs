@@ -12,17 +12,18 @@ pub fn lines(comment: &Comment, file: &SourceFile, program: &Program) -> (u32, u
     if matches!(&comment.says, Ok(allow) if allow.whole_file) {
         return (1, u32::MAX);
     }
+    let line = file.lines.line(comment.span.start);
     if comment.after_code {
-        return (comment.line, comment.line);
+        return (line, line);
     }
-    let target = code_below(comment.line, file);
+    let target = code_below(line, file);
     let statement = statement_end(target, file, program);
     let item = items(file, program)
         .map(|span| (file.lines.line(span.start), file.lines.line(span.end)))
-        .filter(|(first, _)| (comment.line + 1..=target).contains(first))
+        .filter(|(first, _)| (line + 1..=target).contains(first))
         .map(|(_, last)| last)
         .max();
-    (comment.line, item.unwrap_or(statement).max(statement))
+    (line, item.unwrap_or(statement).max(statement))
 }
 
 /// The first line after the comment that is neither a comment nor an attribute.

@@ -10,6 +10,7 @@ use crate::ir::index::{FileIndex, ItemId};
 use crate::ir::value::Text;
 use crate::source::{SourceFile, Tree};
 
+pub(crate) mod comments;
 mod include;
 mod index;
 mod literal;

@@ -7,6 +7,7 @@ use crate::source::{SourceFile, Tree};
 
 pub(crate) mod span;
 pub(crate) mod types;
+pub(crate) mod comments;
 pub(crate) mod tokens;
 
 pub(crate) mod nesting;

@@ -7,6 +7,7 @@ use crate::ir::body::Problem;
 use crate::ir::sql::{Fidelity, Statement};
 use crate::ir::value::Text;
 
+pub(crate) mod comments;
 mod condition;
 mod definition;
 mod dialect;

@@ -10,10 +10,10 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkBuilder};
 use rayon::prelude::*;
 
+use super::exclude::{Exclude, Excluded};
 use super::{FileId, Language, Position, Skipped, SourceFile, Tree};
 
 /// Files of more bytes are not read, unless the user says otherwise.
@@ -29,8 +29,8 @@ pub struct Walk {
     pub root: PathBuf,
     /// Files and folders to read, under the root.
     pub paths: Vec<PathBuf>,
-    /// Globs of relative paths to leave out.
-    pub exclude: Vec<String>,
+    /// What to leave out.
+    pub exclude: Exclude,
     /// Files of more bytes are skipped, and said to be.
     pub largest: u64,
 }
@@ -67,7 +67,7 @@ impl Walk {
     /// When a path that was asked for is not there, or an exclude glob is malformed. A file found
     /// inside a folder that can't be read is listed in [`Tree::skipped`] instead.
     pub fn read(&self, advance: &(dyn Fn() + Sync)) -> Result<Tree, WalkError> {
-        let exclude = globs(&self.exclude)?;
+        let exclude = self.exclude.compile(&self.root)?;
         let mut skipped = Vec::new();
         let found = self.find(&exclude, &mut skipped)?;
         let read = |(path, file): (String, Found)| {
@@ -97,18 +97,17 @@ impl Walk {
     /// Lists the files by relative path.
     fn find(
         &self,
-        exclude: &GlobSet,
+        exclude: &Excluded,
         skipped: &mut Vec<Skipped>,
     ) -> Result<BTreeMap<String, Found>, WalkError> {
         let mut found = BTreeMap::new();
         for path in &self.paths {
             fs::metadata(path).map_err(|error| WalkError::Path(path.clone(), error))?;
-            let excluded = relative(&self.root, path);
-            if !excluded.is_empty() && exclude.is_match(&excluded) {
-                skipped.push(skip(excluded, EXCLUDED));
+            let Some(exclude) = exclude.under(path)? else {
+                skipped.push(skip(relative(&self.root, path), EXCLUDED));
                 continue;
-            }
-            for entry in entries(&self.root, path, exclude) {
+            };
+            for entry in entries(path, exclude) {
                 match entry {
                     Ok(entry) => self.take(&entry, &mut found, skipped),
                     Err(error) => skipped.push(unreadable(&self.root, &error)),
@@ -162,11 +161,9 @@ fn unread(entry: &DirEntry, language: bool) -> Option<&'static str> {
 }
 
 /// The entries under a path; hidden, foreign and excluded ones are left out with all in them.
-fn entries(root: &Path, path: &Path, exclude: &GlobSet) -> ignore::Walk {
-    let (root, exclude) = (root.to_owned(), exclude.clone());
-    let wanted = move |entry: &DirEntry| {
-        entry.depth() == 0 || wanted(entry) && !exclude.is_match(relative(&root, entry.path()))
-    };
+fn entries(path: &Path, exclude: Excluded) -> ignore::Walk {
+    let wanted =
+        move |entry: &DirEntry| entry.depth() == 0 || wanted(entry) && !exclude.names(entry.path());
     WalkBuilder::new(path)
         .hidden(false)
         .require_git(false)
@@ -247,20 +244,6 @@ fn name(name: &OsStr) -> String {
     text
 }
 
-/// Exclude globs; a name without a `/` is meant at any depth, and a folder with all in it.
-fn globs(patterns: &[String]) -> Result<GlobSet, WalkError> {
-    let mut set = GlobSetBuilder::new();
-    let broken = |error: globset::Error| WalkError::Glob(error.to_string());
-    for pattern in patterns {
-        let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
-        let anywhere = if pattern.contains('/') { String::new() } else { "**/".to_owned() };
-        let pattern = format!("{anywhere}{}", pattern.trim_start_matches('/'));
-        set.add(Glob::new(&pattern).map_err(broken)?);
-        set.add(Glob::new(&format!("{pattern}/**")).map_err(broken)?);
-    }
-    set.build().map_err(broken)
-}
-
 /// What reading a file gave: it, and what is to be said of it.
 struct Outcome {
     file: Option<SourceFile>,
@@ -323,6 +306,11 @@ fn unreadable(root: &Path, error: &ignore::Error) -> Skipped {
 mod tests {
     use super::*;
 
+    fn excluding(globs: &[&str], force: bool) -> Exclude {
+        let globs = globs.iter().map(|&glob| glob.to_owned()).collect();
+        Exclude { globs, base: None, force }
+    }
+
     fn walk(files: &[(&str, &[u8])], largest: u64, exclude: &[&str]) -> Tree {
         let root = tempfile::tempdir().unwrap();
         for (path, bytes) in files {
@@ -335,7 +323,7 @@ mod tests {
         let walk = Walk {
             root: root.path().to_owned(),
             paths: vec![root.path().to_owned()],
-            exclude: exclude.iter().map(|&glob| glob.to_owned()).collect(),
+            exclude: excluding(exclude, false),
             largest,
         };
         walk.read(&|| ()).unwrap()
@@ -428,7 +416,8 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(at("pipe.lua")).status().unwrap();
         assert!(made.success());
         let paths = vec![root.path().to_owned()];
-        let walk = Walk { root: root.path().to_owned(), paths, exclude: vec![], largest: 9 };
+        let walk =
+            Walk { root: root.path().to_owned(), paths, exclude: Exclude::default(), largest: 9 };
         let tree = walk.read(&|| ()).unwrap();
         let told: Vec<_> =
             tree.skipped.iter().map(|s| (s.path.as_str(), s.reason.as_str())).collect();
@@ -461,17 +450,19 @@ mod tests {
         fs::write(at("b.lua"), "").unwrap();
         // Seen, it would be told of.
         symlink(at("b.lua"), at("old/deep/link.lua")).unwrap();
-        let read = |paths: Vec<PathBuf>| {
-            let exclude = vec!["old".to_owned()];
+        let read = |paths: Vec<PathBuf>, force| {
+            let exclude = excluding(&["old"], force);
             let walk = Walk { root: root.path().to_owned(), paths, exclude, largest: 9 };
             walk.read(&|| ()).unwrap()
         };
-        let tree = read(vec![root.path().to_owned()]);
+        let tree = read(vec![root.path().to_owned()], false);
         assert_eq!((paths(&tree), tree.skipped.len()), (vec!["b.lua"], 0));
-        let tree = read(vec![at("old/deep/a.lua"), at("b.lua")]);
+        let tree = read(vec![at("old/deep/a.lua"), at("b.lua")], true);
         assert_eq!(paths(&tree), ["b.lua"]);
         let told = tree.skipped.iter().map(|skip| (skip.path.as_str(), skip.reason.as_str()));
         assert_eq!(told.collect::<Vec<_>>(), [("old/deep/a.lua", EXCLUDED)]);
+        let tree = read(vec![at("old/deep/a.lua")], false);
+        assert_eq!(paths(&tree), ["old/deep/a.lua"]);
     }
 
     #[test]
@@ -479,7 +470,7 @@ mod tests {
         let walk = Walk {
             root: PathBuf::from("/"),
             paths: vec![PathBuf::from("/no/such/path")],
-            exclude: Vec::new(),
+            exclude: Exclude::default(),
             largest: 1,
         };
         assert!(walk.read(&|| ()).is_err());
