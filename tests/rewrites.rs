@@ -102,6 +102,6 @@ fn a_moved_region_says_the_same() {
         let rewrites: usize = all.iter().map(|(count, _)| count).sum();
         let told: Vec<String> = all.into_iter().flat_map(|(_, told)| told).collect();
         assert!(told.is_empty(), "{}", told.join("\n"));
-        assert!(rewrites >= 45, "only {rewrites} rewrites: are the regions still marked?");
+        assert!(rewrites >= 600, "only {rewrites} rewrites: are the regions still marked?");
     });
 }
