@@ -12,12 +12,18 @@ use clap::Parser;
 
 /// What the command line may say.
 mod arguments;
+/// The CI system that runs this.
+mod ci;
 /// `leaselint check`: from files to findings.
 pub mod check;
 /// `leaselint explain` and `leaselint rules`.
 mod explain;
+/// Files that a run writes.
+mod files;
 /// `leaselint ir`.
 mod ir;
+/// What is written where.
+mod output;
 /// A sign of life on long runs.
 mod progress;
 /// `leaselint completions` and `leaselint man`.

@@ -7,8 +7,11 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::config::{Confidence, Severity};
+use crate::finding::fix::Fix;
 use crate::source::{Span, Tree};
 
+/// What to change so that a finding is gone.
+pub mod fix;
 /// Where the analysis gave up, and why.
 pub mod unfollowed;
 
@@ -29,6 +32,8 @@ pub struct Finding {
     pub help: String,
     /// What makes it true, in the order things happen; at most [`MOST_STEPS`] are shown.
     pub steps: Vec<Step>,
+    /// Changes that mend it, each by itself.
+    pub fixes: Vec<Fix>,
     /// Key template or normalised text that the fingerprint is made of.
     pub subject: String,
     /// Qualified name of the enclosing function.
@@ -68,6 +73,13 @@ impl Finding {
     #[must_use]
     pub fn steps(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
         self.steps.extend(steps);
+        self
+    }
+
+    /// This finding with one more change that mends it.
+    #[must_use]
+    pub fn fix(mut self, fix: Fix) -> Self {
+        self.fixes.push(fix);
         self
     }
 
@@ -203,6 +215,7 @@ mod tests {
             message: "deleted".into(),
             help: String::new(),
             steps: Vec::new(),
+            fixes: Vec::new(),
             subject: String::new(),
             function: None,
             fingerprint: None,

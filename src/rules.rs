@@ -115,6 +115,7 @@ impl Rule {
             message: message.into(),
             help: String::new(),
             steps: Vec::new(),
+            fixes: Vec::new(),
             subject: String::new(),
             function: None,
             fingerprint: None,

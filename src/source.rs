@@ -78,15 +78,34 @@ pub struct SourceFile {
     pub text: String,
     /// Where its lines begin.
     pub lines: LineIndex,
+    /// The text with the mark and the characters that were taken out of it; `None` when it is the
+    /// same.
+    whole: Option<Box<str>>,
 }
+
+/// The mark that some editors put before a text.
+const MARK: char = '\u{feff}';
 
 impl SourceFile {
     /// A file with the given text; a byte order mark is cut off, and U+FFFC is replaced.
     #[must_use]
     pub fn new(id: FileId, path: impl Into<String>, language: Language, text: &str) -> Self {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace('\u{fffc}', "\u{fffd}");
-        let lines = LineIndex::new(&text);
-        Self { id, path: path.into(), language, text, lines }
+        let read = text.strip_prefix(MARK).unwrap_or(text).replace('\u{fffc}', "\u{fffd}");
+        let lines = LineIndex::new(&read);
+        let whole = (read != text).then(|| text.into());
+        Self { id, path: path.into(), language, text: read, lines, whole }
+    }
+
+    /// The text as it stands in the file, but for bytes that are not UTF-8.
+    #[must_use]
+    pub fn as_written(&self) -> &str {
+        self.whole.as_deref().unwrap_or(&self.text)
+    }
+
+    /// How many bytes of the file stand before the text: those of a byte order mark.
+    #[must_use]
+    pub fn mark_len(&self) -> usize {
+        if self.as_written().starts_with(MARK) { MARK.len_utf8() } else { 0 }
     }
 
     /// The text of a span; empty when the span does not lie on character borders of this file.
@@ -269,11 +288,13 @@ mod tests {
         let file = SourceFile::new(FileId(0), "a.lua", Language::Lua, "\u{feff}return 1");
         assert_eq!(file.text, "return 1");
         assert_eq!(file.position(7), Position { line: 1, column: 8 });
+        assert_eq!((file.as_written(), file.mark_len()), ("\u{feff}return 1", 3));
     }
 
     #[test]
     fn the_sign_of_a_hole_is_no_text() {
         let file = SourceFile::new(FileId(0), "a.lua", Language::Lua, "a\u{fffc}b");
         assert_eq!(file.text, "a\u{fffd}b");
+        assert_eq!((file.as_written(), file.mark_len()), ("a\u{fffc}b", 0));
     }
 }

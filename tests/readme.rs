@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use leaselint::report::Format;
 use leaselint::rules::RULES;
 
 use crate::{UNFINISHED_PROJECTS, cli, package, text, updating};
@@ -38,6 +39,13 @@ fn generated_parts_are_as_the_program_prints_them() {
     }
     table.push('\n');
     part("rules", &table);
+    let mut table = String::from("\n| format | what it is |\n| --- | --- |\n");
+    for format in Format::ALL {
+        let (name, about) = format.names();
+        writeln!(table, "| `{name}` | {about} |").unwrap();
+    }
+    table.push('\n');
+    part("formats", &table);
     if !UNFINISHED_PROJECTS.is_empty() && !updating() {
         return;
     }

@@ -8,7 +8,12 @@ use crate::config::{Confidence, Severity};
 
 /// Which settings hold.
 mod settings;
+/// Formats, and where they go.
+mod output;
 
+#[cfg(test)]
+pub use output::Output;
+pub use output::OutputArguments;
 pub use settings::SettingsArguments;
 
 /// Shown under `leaselint --help`.
@@ -100,9 +105,9 @@ pub struct CheckArguments {
     /// Files and folders to lint
     #[arg(default_value = ".", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// How to print findings
-    #[arg(long, value_enum, default_value_t = FormatName::Human)]
-    pub format: FormatName,
+    /// Formats, and where they go
+    #[command(flatten)]
+    pub output: OutputArguments,
     /// Fail on findings of this severity and above: note, warning (default) or error
     #[arg(long, value_name = "LEVEL", value_parser = severity)]
     pub fail_on: Option<Severity>,
@@ -141,15 +146,6 @@ pub struct SuppressionsArguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
     /// Lines for people
-    Human,
-    /// One JSON object
-    Json,
-}
-
-/// The output formats by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// Code frames for people
     Human,
     /// One JSON object
     Json,

@@ -1,18 +1,18 @@
 //! `leaselint check`: walk, link, analyse, ask the rules, filter, report.
 
-use std::io::IsTerminal;
 use std::sync::Arc;
 
-use super::arguments::{CheckArguments, Color, FormatName};
+use super::arguments::{CheckArguments, Color};
+use super::output::Outputs;
 use super::progress::Progress;
 use super::workspace::{Scope, Workspace, is_given};
-use super::{CLEAN, FOUND, Failure, output};
+use super::{CLEAN, FOUND, Failure, ci};
 use crate::analysis::Analysis;
 use crate::config::Settings;
 use crate::filter::{self, Filtered};
 use crate::finding::unfollowed::Unfollowed;
 use crate::link::Program;
-use crate::report::{self, Format, Report, Statements, Style};
+use crate::report::{Report, Statements};
 use crate::rules;
 use crate::source::{Skipped, Tree};
 
@@ -72,9 +72,12 @@ fn problems(analysis: &Analysis<'_>) -> impl Iterator<Item = Skipped> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failure> {
+    let variables = |name: &str| std::env::var(name).ok();
+    let extra = ci::outputs(&variables);
+    let outputs = Outputs::plan(&arguments.output, arguments.statistics, color, extra)?;
     let progress = Progress::start();
     let scope = Scope { paths: &arguments.paths, workspace: arguments.workspace };
-    let Workspace { tree, mut settings, given } =
+    let Workspace { root, tree, mut settings, given } =
         scope.read(&arguments.settings, &|| progress.advance())?;
     settings.fail_on = arguments.fail_on.or(settings.fail_on);
     let failing = settings.failing_severity();
@@ -85,38 +88,19 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         filter::given::keep(&mut linted.filtered.shown, &tree, |path| is_given(&given, path));
         linted.skipped.retain(|skipped| is_given(&given, &skipped.path));
     }
+    let (base, url) = (ci::base(&root, &variables), ci::files_url(&variables));
     let report = Report {
         findings: &linted.filtered.shown,
         tree: &tree,
+        base: &base,
+        files_url: url.as_deref(),
         skipped: &linted.skipped,
         allowed: linted.filtered.allowed,
         hidden: linted.filtered.hidden,
         statements: linted.statements,
         unfollowed: linted.unfollowed.as_deref(),
     };
-    let format = match arguments.format {
-        FormatName::Human => Format::Human,
-        FormatName::Json => Format::Json,
-    };
-    let mut bytes = Vec::new();
-    if arguments.statistics {
-        report::statistics(format, &report, &mut bytes)?;
-    } else {
-        report::write(format, &report, Style { color: wants(color) }, &mut bytes)?;
-    }
-    output(&bytes)?;
+    outputs.write(&report)?;
     let fails = linted.filtered.shown.iter().any(|finding| finding.severity >= failing);
     Ok(if fails && !arguments.exit_zero { FOUND } else { CLEAN })
-}
-
-/// Whether to colour what goes to the output.
-fn wants(color: Color) -> bool {
-    match color {
-        Color::Always => true,
-        Color::Never => false,
-        Color::Auto => {
-            let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            !refused && std::io::stdout().is_terminal()
-        }
-    }
 }

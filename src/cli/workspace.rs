@@ -20,6 +20,8 @@ pub(super) struct Scope<'a> {
 
 /// The files of a run and the settings that hold for them.
 pub(super) struct Workspace {
+    /// The folder that paths in reports are relative to.
+    pub root: PathBuf,
     /// The files.
     pub tree: Arc<Tree>,
     /// The settings.
@@ -68,7 +70,7 @@ impl Scope<'_> {
             tree.skipped.retain(|skipped| is_given(given, &skipped.path));
         }
         self.refuse_unread(&tree)?;
-        Ok(Workspace { tree: Arc::new(tree), settings, given })
+        Ok(Workspace { root: walk.root, tree: Arc::new(tree), settings, given })
     }
 
     /// Fails when only files were named and none of them could be read. What the settings exclude is

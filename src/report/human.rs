@@ -15,11 +15,12 @@ use miette::{
     MietteSpanContents, SourceCode, SourceSpan, SpanContents,
 };
 
-use super::{Report, Style, clean, one_line, tally};
+use super::safe::{clean, no_command};
+use super::{Report, Style, one_line, words};
 use crate::config::Severity;
 use crate::finding::Finding;
 use crate::rules;
-use crate::source::{FileId, Skipped, SourceFile, Span, Tree};
+use crate::source::{FileId, SourceFile, Span, Tree};
 
 /// How wide lines may grow, whatever the terminal: the same bytes everywhere.
 const WIDTH: usize = 110;
@@ -41,14 +42,12 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
         handler.render_report(&mut text, &shown).map_err(io::Error::other)?;
         // The renderer pads lines with blanks, and puts a word of its own over a step elsewhere.
         for line in text.lines().map(str::trim_end).filter(|line| *line != "Advice:") {
-            writeln!(out, "{line}")?;
+            writeln!(out, "{}", no_command(line))?;
         }
         writeln!(out)?;
     }
-    for skipped in report.skipped.iter().filter(|skipped| !is_shown(skipped, report)) {
-        let place = skipped.place.map(|at| format!(":{}:{}", at.line, at.column));
-        let (path, place) = (one_line(&skipped.path), place.unwrap_or_default());
-        writeln!(out, "not linted in full: {path}{place}: {}", one_line(&skipped.reason))?;
+    for skipped in words::skipped(report) {
+        writeln!(out, "not linted in full: {skipped}")?;
     }
     for one in report.unfollowed.unwrap_or_default() {
         let Some(file) = report.tree.file(one.span.file) else { continue };
@@ -58,19 +57,7 @@ pub(super) fn write(report: &Report<'_>, style: Style, out: &mut dyn Write) -> i
         let place = format!("{path}:{}:{}", at.line, at.column);
         writeln!(out, "not followed: {place}: {what} `{name}`: {why} [{id}]")?;
     }
-    writeln!(out, "{}", sum(report))
-}
-
-/// Whether a finding already says that this place was not read.
-fn is_shown(skipped: &Skipped, report: &Report<'_>) -> bool {
-    report.findings.iter().any(|finding| {
-        let file = report.tree.file(finding.primary.file);
-        file.is_some_and(|file| {
-            file.path == skipped.path
-                && finding.message == skipped.reason
-                && Some(file.position(finding.primary.start)) == skipped.place
-        })
-    })
+    writeln!(out, "{}", words::sum(report))
 }
 
 fn handler(style: Style) -> GraphicalReportHandler {
@@ -81,26 +68,6 @@ fn handler(style: Style) -> GraphicalReportHandler {
         .with_links(false)
         .with_context_lines(1)
         .with_break_words(false)
-}
-
-/// `2 errors, 1 warning in 31 files (1 allowed)`.
-fn sum(report: &Report<'_>) -> String {
-    let (errors, warnings, notes) = tally(report.findings);
-    let counted = |count: usize, word: &str| match count {
-        0 => None,
-        1 => Some(format!("1 {word}")),
-        _ => Some(format!("{count} {word}s")),
-    };
-    let found = [(errors, "error"), (warnings, "warning"), (notes, "note")];
-    let found: Vec<_> = found.into_iter().filter_map(|(n, word)| counted(n, word)).collect();
-    let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
-    let files = report.tree.files().len();
-    let files = counted(files, "file").unwrap_or_else(|| "no files".to_owned());
-    let aside = [(report.allowed, "allowed"), (report.hidden, "hidden")];
-    let aside: Vec<_> =
-        aside.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
-    let aside = if aside.is_empty() { String::new() } else { format!(" ({})", aside.join(", ")) };
-    format!("{found} in {files}{aside}")
 }
 
 /// A file's text and name, fit for a terminal.

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use super::{Format, Report, tally};
+use super::{Format, Report};
+use crate::config::Severity;
 use crate::finding::Finding;
 
 /// Writes the counts, as one JSON object or as lines for people.
@@ -23,7 +24,8 @@ pub(super) fn write(format: Format, report: &Report<'_>, out: &mut dyn Write) ->
     for row in &counts {
         writeln!(out, "{:>widest$}  {:7}  {}", row.findings, row.severity, row.rule)?;
     }
-    let (errors, warnings, notes) = tally(report.findings);
+    let [errors, warnings, notes] =
+        [Severity::Error, Severity::Warning, Severity::Note].map(|one| report.count(one));
     writeln!(
         out,
         "{} in all: {errors} errors, {warnings} warnings, {notes} notes",
@@ -43,7 +45,7 @@ fn counts(findings: &[Finding]) -> Vec<Row> {
     for finding in findings {
         *counts.entry((finding.rule, finding.severity)).or_default() += 1;
     }
-    let row = |((rule, severity), findings): ((_, crate::config::Severity), _)| Row {
+    let row = |((rule, severity), findings): ((_, Severity), _)| Row {
         rule,
         severity: severity.word(),
         findings,

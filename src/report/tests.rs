@@ -48,6 +48,8 @@ fn written(format: Format, findings: &[Finding], color: bool) -> String {
     let report = Report {
         findings: &findings,
         tree: &tree,
+        base: "",
+        files_url: None,
         skipped: &skipped,
         allowed: 1,
         hidden: 0,
@@ -55,7 +57,7 @@ fn written(format: Format, findings: &[Finding], color: bool) -> String {
         unfollowed: None,
     };
     let mut out = Vec::new();
-    write(format, &report, Style { color }, &mut out).unwrap();
+    write(format, &report, Style { color, ..Style::default() }, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -132,6 +134,7 @@ fn programs_get_every_field() {
                   "message": "and is deleted here"
                 }
               ],
+              "fixes": [],
               "fingerprint": "c7d8d836c36ccb42b705d50230a80639:9ce4c5920c454f1b",
               "function": "gib_frei",
               "url": "https://github.com/leaselint/leaselint/blob/main/rules/unconditional-del.md"
@@ -180,6 +183,8 @@ fn shown_in(text: &str, finding: Finding) -> String {
     let report = Report {
         findings: &[finding],
         tree: &tree,
+        base: "",
+        files_url: None,
         skipped: &[],
         allowed: 0,
         hidden: 0,
