@@ -28,6 +28,10 @@ mod output;
 mod progress;
 /// `leaselint completions` and `leaselint man`.
 mod completions;
+/// Files that a run writes.
+mod files;
+/// `leaselint init`.
+mod init;
 /// `leaselint suppressions`.
 mod suppressions;
 /// Which settings hold: the configuration file, then the command line.
@@ -121,6 +125,7 @@ fn dispatch(arguments: &Arguments) -> Result<u8, Failure> {
         Command::Rules => explain::rules(),
         Command::Ir { file } => ir::run(file),
         Command::Suppressions(arguments) => suppressions::run(arguments),
+        Command::Init(arguments) => init::run(arguments),
         Command::Completions { shell } => completions::completions(*shell),
         Command::Man { folder } => completions::man(folder.as_deref()),
     }

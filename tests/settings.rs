@@ -192,3 +192,55 @@ fn completions_and_pages_name_every_command() {
     let page = text(&pages.path().join("man/man1/leaselint-check.1"));
     assert!(page.contains("force\\-exclude"), "{page}");
 }
+
+#[test]
+fn init_writes_what_it_found_and_never_over_settings() {
+    let program = folder(&[
+        (
+            "Cargo.toml",
+            b"[package]\nname = \"a\"\n[dependencies]\nredis = { version = \"1\", features = [\"cluster\"] }\n",
+        ),
+        ("migrations/1_a.sql", b"CREATE TABLE a (id bigserial PRIMARY KEY);\n"),
+        ("src/main.rs", b"fn main() {}\n"),
+    ]);
+    let printed = leaselint(program.path(), &["init", "--print"]);
+    let run = leaselint(program.path(), &["init"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    let expected = "\
+wrote ./leaselint.toml
+  files: 1 of Rust, 0 of Lua, 1 of SQL
+  Redis clients and lock libraries: redis
+  scripts for Redis: 0
+  Redis Cluster: feature `cluster` of `redis` in Cargo.toml
+  SQL dialects: postgres
+  migrations: migrations (1 file)
+";
+    assert_eq!(run.out, expected);
+    let written = text(&program.path().join("leaselint.toml"));
+    assert_eq!(printed.out, written);
+    for line in ["cluster = true", "dialect = \"postgres\""] {
+        assert!(written.lines().any(|own| own == line), "{line}: {written}");
+    }
+    // Every key is there, and what is commented out is an example that can be read.
+    let all: String = written
+        .lines()
+        .filter_map(|line| {
+            let line = line.strip_prefix("# ").unwrap_or(line);
+            let key = line.split(" = ").next()?;
+            KEYS.iter().any(|known| known.name == key).then(|| format!("{line}\n"))
+        })
+        .collect();
+    assert_eq!(all.lines().count(), KEYS.len(), "{all}");
+    settings::parse(&written).unwrap();
+    settings::parse(&all).unwrap();
+    assert_eq!(leaselint(program.path(), &["check"]).code, 0);
+
+    let again = leaselint(program.path(), &["init"]);
+    assert_eq!(again.code, 2);
+    assert!(again.err.contains("--force writes over it"), "{}", again.err);
+    assert_eq!(leaselint(program.path(), &["init", "--force"]).code, 0);
+    let manifest: &[u8] = b"[workspace.metadata.leaselint]\ncluster = true\n";
+    let settled = folder(&[("Cargo.toml", manifest)]);
+    assert_eq!(leaselint(settled.path(), &["init"]).code, 2);
+    assert_eq!(leaselint(settled.path(), &["init", "nowhere"]).code, 2);
+}

@@ -81,6 +81,8 @@ pub enum Command {
     Rules,
     /// List the allow comments: what they allow and why, and whether they still silence something
     Suppressions(SuppressionsArguments),
+    /// Write a leaselint.toml with comments and what is found out about the folder
+    Init(InitArguments),
     /// Print what a shell completes words by
     Completions {
         /// The shell.
@@ -140,6 +142,20 @@ pub struct SuppressionsArguments {
     /// Which settings hold.
     #[command(flatten)]
     pub settings: SettingsArguments,
+}
+
+/// What `init` may be told.
+#[derive(Args)]
+pub struct InitArguments {
+    /// The folder to write the file in
+    #[arg(default_value = ".", value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+    /// Print the file instead of writing it
+    #[arg(long)]
+    pub print: bool,
 }
 
 /// How to print a list.

@@ -98,6 +98,12 @@ fn read(file: &Path) -> Result<Settings, Failure> {
     parse(&text(file)?).map_err(|invalid| at(file, &invalid))
 }
 
+/// Whether the manifest of a folder holds settings.
+pub(super) fn in_manifest(folder: &Path) -> Result<bool, Failure> {
+    let manifest = folder.join("Cargo.toml");
+    Ok(manifest.is_file() && read_manifest(&manifest)?.is_some())
+}
+
 /// A manifest that is not TOML is cargo's to complain about, unless it was asked for by name.
 fn read_manifest(file: &Path) -> Result<Option<Settings>, Failure> {
     let text = text(file)?;

@@ -19,12 +19,13 @@ pub(super) fn run(arguments: &SuppressionsArguments) -> Result<u8, Failure> {
     let scope = Scope { paths: &arguments.paths, workspace: false };
     let read = scope.read(&arguments.settings, &|| progress.advance())?;
     progress.say("linking and asking the rules");
-    let linted = check::lint(Arc::clone(&read.tree), read.settings);
+    let tree = Arc::new(read.tree);
+    let linted = check::lint(Arc::clone(&tree), read.settings);
     progress.finish();
     let all = &linted.filtered.suppressions;
     let text = match arguments.format {
-        ListFormat::Human => human(all, &read.tree)?,
-        ListFormat::Json => format!("{:#}\n", json(all, &read.tree)),
+        ListFormat::Human => human(all, &tree)?,
+        ListFormat::Json => format!("{:#}\n", json(all, &tree)),
     };
     output(text.as_bytes())?;
     Ok(CLEAN)

@@ -1,7 +1,6 @@
 //! What a run reads: the paths that it was given, or the whole workspace around them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::arguments::SettingsArguments;
 use super::{Failure, settings};
@@ -23,7 +22,7 @@ pub(super) struct Workspace {
     /// The folder that paths in reports are relative to.
     pub root: PathBuf,
     /// The files.
-    pub tree: Arc<Tree>,
+    pub tree: Tree,
     /// The settings.
     pub settings: Settings,
     /// The paths that findings are wanted of, relative to the root; `None` when all are.
@@ -70,7 +69,7 @@ impl Scope<'_> {
             tree.skipped.retain(|skipped| is_given(given, &skipped.path));
         }
         self.refuse_unread(&tree)?;
-        Ok(Workspace { root: walk.root, tree: Arc::new(tree), settings, given })
+        Ok(Workspace { root: walk.root, tree, settings, given })
     }
 
     /// Fails when only files were named and none of them could be read. What the settings exclude is

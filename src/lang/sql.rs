@@ -57,6 +57,17 @@ impl Dialect {
             _ => None,
         }
     }
+
+    /// The name by which a configuration knows it; `None` for what is not known.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::Generic => None,
+            Self::Postgres => Some("postgres"),
+            Self::MySql => Some("mysql"),
+            Self::Sqlite => Some("sqlite"),
+        }
+    }
 }
 
 /// What a text was read as.
