@@ -28,8 +28,6 @@ mod output;
 mod progress;
 /// `leaselint completions` and `leaselint man`.
 mod completions;
-/// Files that a run writes.
-mod files;
 /// `leaselint init`.
 mod init;
 /// `leaselint suppressions`.
