@@ -79,7 +79,6 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
     let scope = Scope { paths: &arguments.paths, workspace: arguments.workspace };
     let Workspace { root, tree, mut settings, given } =
         scope.read(&arguments.settings, &|| progress.advance())?;
-    let tree = Arc::new(tree);
     settings.fail_on = arguments.fail_on.or(settings.fail_on);
     let failing = settings.failing_severity();
     progress.say("linking and asking the rules");

@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &SuppressionsArguments) -> Result<u8, Failure> {
     let scope = Scope { paths: &arguments.paths, workspace: false };
     let read = scope.read(&arguments.settings, &|| progress.advance())?;
     progress.say("linking and asking the rules");
-    let tree = Arc::new(read.tree);
+    let tree = read.tree;
     let linted = check::lint(Arc::clone(&tree), read.settings);
     progress.finish();
     let all = &linted.filtered.suppressions;

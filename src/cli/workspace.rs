@@ -1,6 +1,7 @@
 //! What a run reads: the paths that it was given, or the whole workspace around them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::arguments::SettingsArguments;
 use super::{Failure, settings};
@@ -22,7 +23,7 @@ pub(super) struct Workspace {
     /// The folder that paths in reports are relative to.
     pub root: PathBuf,
     /// The files.
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
     /// The settings.
     pub settings: Settings,
     /// The paths that findings are wanted of, relative to the root; `None` when all are.
@@ -69,7 +70,7 @@ impl Scope<'_> {
             tree.skipped.retain(|skipped| is_given(given, &skipped.path));
         }
         self.refuse_unread(&tree)?;
-        Ok(Workspace { root: walk.root, tree, settings, given })
+        Ok(Workspace { root: walk.root, tree: Arc::new(tree), settings, given })
     }
 
     /// Fails when only files were named and none of them could be read. What the settings exclude is
