@@ -21,6 +21,7 @@ mod reach;
 /// What an allow comment says of one rule, and what came of it.
 pub mod suppression;
 
+use reach::Below;
 use suppression::{State, Suppression};
 
 /// What is left of the findings.
@@ -103,8 +104,12 @@ fn permits(
             }
             _ => Dialect::Generic,
         };
+        let mut below = None;
         for comment in allow::comments(file, &lang::comments::of(file, dialect)) {
-            let lines = reach::lines(&comment, file, program);
+            let lines = match &comment.says {
+                Ok(_) => below.get_or_insert_with(|| Below::of(file, program)).lines(&comment),
+                Err(_) => (0, 0),
+            };
             for suppression in said(comment, settings) {
                 if matches!(suppression.state, State::Unused | State::Off) {
                     permits.push(Permit {
