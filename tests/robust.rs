@@ -169,7 +169,8 @@ fn what_is_met_again_and_again_in_a_file_is_told_once() {
 fn a_file_of_nothing_but_allow_comments_takes_no_longer_than_its_length() {
     on_large_stack(|| {
         let begin = Instant::now();
-        for line in ["//leaselint:allow(pii-in-key)--x\n", "// leaselint:\n", "/*leaselint:allow*/"] {
+        for line in ["//leaselint:allow(pii-in-key)--x\n", "// leaselint:\n", "/*leaselint:allow*/"]
+        {
             lint_text("a.rs", Language::Rust, line.repeat(30_000));
         }
         lint_text("a.lua", Language::Lua, "--[[ leaselint:allow\n".repeat(30_000));

@@ -120,9 +120,9 @@ impl Piece<'_> {
             }
             None => return None,
         };
-        let line = self.file.text.get(..self.start)?.rsplit('\n').next().unwrap_or("");
-        let after_code = !line.trim().is_empty();
         let span = self.file.range(self.start, self.words.start + words.len());
+        let line = self.file.lines.start(self.file.lines.line(span.start))? as usize;
+        let after_code = !self.file.text.get(line..self.start)?.trim().is_empty();
         Some(Comment { span, after_code, says })
     }
 

@@ -93,10 +93,7 @@ fn last_lines(spans: impl Iterator<Item = Span>, file: &SourceFile) -> BTreeMap<
 }
 
 /// The spans of what a file's bodies do.
-fn operations<'p>(
-    file: &SourceFile,
-    program: &'p Program,
-) -> impl Iterator<Item = Span> + use<'p> {
+fn operations<'p>(file: &SourceFile, program: &'p Program) -> impl Iterator<Item = Span> + use<'p> {
     let id = file.id;
     let bodies = program.bodies.iter().filter(move |body| body.file == id);
     bodies.flat_map(|body| {
