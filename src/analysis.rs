@@ -25,7 +25,9 @@ pub mod region;
 pub mod result_use;
 pub mod row_guard;
 pub mod schema;
+pub mod script_faults;
 pub mod script_keys;
+pub mod script_values;
 pub mod slots;
 pub mod steps;
 pub mod unknown;
@@ -53,6 +55,8 @@ pub struct Analysis<'p> {
     pub schemas: schema::Schemas,
     /// Whether any key of the program has a hash tag.
     pub hash_tags: bool,
+    /// The types of the values of every script.
+    script_values: std::collections::BTreeMap<BodyId, script_values::ScriptValues<'p>>,
     /// Word lists, the settings' own words included.
     pub words: &'p Words,
 }
@@ -67,7 +71,9 @@ impl<'p> Analysis<'p> {
         let reach = reach::Reach::new(program, &graph);
         let schemas = schema::Schemas::of(program);
         let hash_tags = slots::uses_hash_tags(program);
-        Self { program, graph, leases, regions, reach, schemas, hash_tags, words: &program.words }
+        let script_values = script_values::of_program(program);
+        let words = &program.words;
+        Self { program, graph, leases, regions, reach, schemas, hash_tags, script_values, words }
     }
 
     /// What could not be read of the program's files and of its SQL files.

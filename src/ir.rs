@@ -20,6 +20,7 @@
 pub mod body;
 pub mod effect;
 pub mod expansion;
+pub mod given;
 pub mod index;
 pub mod key;
 pub mod sql;

@@ -43,6 +43,10 @@ pub mod ignored_row_count;
 pub mod pii_in_key;
 pub mod cross_slot_keys;
 pub mod undeclared_script_key;
+pub mod lua_nil_compare;
+pub mod lua_number_as_string;
+pub mod lua_zero_truthy;
+pub mod lua_status_compare;
 pub mod syntax_error;
 pub mod analysis_limit;
 pub mod malformed_allow;
@@ -68,6 +72,10 @@ pub static RULES: &[&Rule] = &[
     &pii_in_key::RULE,
     &cross_slot_keys::RULE,
     &undeclared_script_key::RULE,
+    &lua_nil_compare::RULE,
+    &lua_number_as_string::RULE,
+    &lua_zero_truthy::RULE,
+    &lua_status_compare::RULE,
     &syntax_error::RULE,
     &analysis_limit::RULE,
     &malformed_allow::RULE,

@@ -60,7 +60,7 @@ pub fn loops_around(body: &Body, block: BlockId) -> Vec<Loop> {
 }
 
 /// Whether every way from an entry to a block passes another.
-fn dominates(body: &Body, block: BlockId, other: BlockId) -> bool {
+pub(super) fn dominates(body: &Body, block: BlockId, other: BlockId) -> bool {
     let roots = body.roots().into_iter().filter(|root| *root != block);
     let others = body.reachable(roots, |from| {
         from.end.successors().into_iter().filter(|to| *to != block).collect()

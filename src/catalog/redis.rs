@@ -27,6 +27,12 @@ pub struct Command {
     pub reply: Reply,
     /// Whether the whole reply may be missing (nil).
     pub may_be_missing: bool,
+    /// Replies that words among the arguments ask for: `GET` of SET, `COUNT` of LPOS.
+    pub with: Vec<(String, ReplyForm)>,
+    /// The reply from so many words on, the name included.
+    pub counted: Option<(usize, ReplyForm)>,
+    /// What an array holds; `None` when it depends.
+    pub elements: Option<Elements>,
     /// The expiry it sets on its key.
     pub expiry: Option<ExpiryPlace>,
     /// The word (the name being word 0) that is stored.
@@ -70,6 +76,29 @@ pub enum Reply {
     ArrayOfMissing,
     /// It depends.
     Any,
+}
+
+/// A reply, and whether nothing may stand for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplyForm {
+    /// What comes back.
+    pub reply: Reply,
+    /// Whether the whole reply may be missing (nil).
+    pub may_be_missing: bool,
+}
+
+/// What an array holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Elements {
+    /// Text.
+    Text,
+    /// Text that holds a number.
+    Number,
+    /// Integers.
+    Integer,
+    /// A cursor, which is text, and an array.
+    Page,
 }
 
 /// Where keys stand; word 0 is the command's name.
@@ -136,6 +165,17 @@ struct WrittenCommand {
     #[serde(default)]
     subcommands: Vec<String>,
     since: Option<String>,
+    #[serde(default)]
+    with: BTreeMap<String, String>,
+    counted: Option<WrittenCounted>,
+    elements: Option<Elements>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCounted {
+    words: usize,
+    reply: String,
 }
 
 /// The whole table, by name.
@@ -164,14 +204,13 @@ impl WrittenCommand {
     fn into_command(self, name: String) -> Result<Command, String> {
         let keys: Result<Vec<_>, _> =
             self.keys.iter().map(|place| KeyPlace::parse(place)).collect();
-        let (reply, may_be_missing) = match self.reply.as_str() {
-            "array-of?" => (Reply::ArrayOfMissing, false),
-            "integer-or-number?" => (Reply::Any, true),
-            text => {
-                let bare = text.trim_end_matches('?');
-                (reply(bare).ok_or_else(|| format!("{name}: no reply `{text}`"))?, bare != text)
-            }
-        };
+        let form = |text: &str| form(text).ok_or_else(|| format!("{name}: no reply `{text}`"));
+        let ReplyForm { reply, may_be_missing } = form(&self.reply)?;
+        let with = self.with.iter().map(|(word, text)| Ok((word.clone(), form(text)?)));
+        let with: Result<Vec<_>, String> = with.collect();
+        let counted = self.counted.map(|counted| Ok((counted.words, form(&counted.reply)?)));
+        let counted: Option<Result<_, String>> = counted;
+        let counted = counted.transpose()?;
         Ok(Command {
             keys: keys.map_err(|message| format!("{name}: {message}"))?,
             expiry: self.expiry.as_deref().map(expiry).transpose()?,
@@ -180,6 +219,9 @@ impl WrittenCommand {
             access: self.access,
             reply,
             may_be_missing,
+            with: with?,
+            counted,
+            elements: self.elements,
             value: self.value,
             in_scripts: self.script.unwrap_or(true),
             blocks: self.blocks,
@@ -187,6 +229,14 @@ impl WrittenCommand {
             since: self.since,
         })
     }
+}
+
+fn form(text: &str) -> Option<ReplyForm> {
+    if text == "array-of?" {
+        return Some(ReplyForm { reply: Reply::ArrayOfMissing, may_be_missing: false });
+    }
+    let bare = text.trim_end_matches('?');
+    Some(ReplyForm { reply: reply(bare)?, may_be_missing: bare != text })
 }
 
 fn reply(text: &str) -> Option<Reply> {
@@ -269,6 +319,19 @@ impl Command {
         Some(found)
     }
 
+    /// What comes back to these words, the name being word 0.
+    #[must_use]
+    pub fn reply_to<'w>(&self, words: usize, text: impl Fn(usize) -> Option<&'w str>) -> ReplyForm {
+        let asked = |wanted: &str| {
+            (1..words)
+                .any(|index| text(index).is_some_and(|word| word.eq_ignore_ascii_case(wanted)))
+        };
+        let by_word = self.with.iter().find(|(word, _)| asked(word)).map(|(_, form)| *form);
+        let by_count = self.counted.filter(|(least, _)| words >= *least).map(|(_, form)| form);
+        let own = ReplyForm { reply: self.reply, may_be_missing: self.may_be_missing };
+        by_word.or(by_count).unwrap_or(own)
+    }
+
     /// Whether the number of words, the name included, is right.
     #[must_use]
     pub fn accepts(&self, words: usize) -> bool {
@@ -346,6 +409,26 @@ mod tests {
                 keys.iter().filter_map(|index| words.get(*index).copied()).collect();
             assert_eq!(names, expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_reply_is_what_the_words_ask_for() {
+        for (line, reply, may_be_missing) in [
+            ("SET k v NX", Reply::Status, true),
+            ("SET k v get", Reply::Text, true),
+            ("ZADD k 1 m", Reply::Integer, false),
+            ("ZADD k INCR 1 m", Reply::Number, true),
+            ("SPOP k", Reply::Text, true),
+            ("SPOP k 3", Reply::Array, false),
+            ("LPOP k 3", Reply::Array, true),
+            ("OBJECT ENCODING k", Reply::Text, true),
+        ] {
+            let words: Vec<&str> = line.split(' ').collect();
+            let command = command(words.first().unwrap()).unwrap();
+            let found = command.reply_to(words.len(), |index| words.get(index).copied());
+            assert_eq!(found, ReplyForm { reply, may_be_missing }, "{line}");
+        }
+        assert_eq!(command("MGET").unwrap().elements, Some(Elements::Text));
     }
 
     #[test]

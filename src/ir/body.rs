@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::given::Givens;
 use super::index::{Path, TypeRef};
 use super::value::{Pattern, Value, ValueId, ValueKind};
 use crate::source::Span;
@@ -100,6 +101,8 @@ pub struct Body {
     pub ways: BTreeMap<ValueId, Vec<BlockId>>,
     /// Fields that are given out for change, or that a method changes: `&mut self.name`.
     pub lent: BTreeSet<ValueId>,
+    /// What was decided on the way to each value; not of every front-end.
+    pub givens: Givens,
     /// What a script's first line tells the server of it: `flags=no-cluster,allow-cross-slot-keys`.
     pub flags: Vec<String>,
     /// The whole source of the body.
@@ -281,6 +284,7 @@ impl Body {
             blocks: vec![entry],
             ways: BTreeMap::new(),
             lent: BTreeSet::new(),
+            givens: Givens::default(),
             flags: Vec::new(),
             span,
         }

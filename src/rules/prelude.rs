@@ -13,13 +13,14 @@ pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
 pub use crate::analysis::region::exits::{LeaseExit, Leaving};
+pub use crate::analysis::script_faults::{NumberFault, ReplyFault};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
 pub use crate::analysis::waiting::Wait;
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};
-pub use crate::finding::{Findings, MOST_STEPS};
+pub use crate::finding::{Finding, Findings, MOST_STEPS};
 pub use crate::ir::effect::{Condition, Effect, EffectKind, Expiry, ExternalCall, Protocol, Site};
 pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;
@@ -73,4 +74,27 @@ pub fn renew_help(client: &str) -> &'static str {
             "renew only your own lease, in one script: `Script::new(\"if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0\").key(key).arg(token).arg(ttl_ms).invoke_async(&mut con)`"
         }
     }
+}
+
+/// A variable as a hint names it.
+pub fn variable(subject: &str) -> &str {
+    let name = subject.chars().all(|c| c.is_alphanumeric() || "_[].".contains(c));
+    let command = !subject.is_empty() && subject.chars().all(|c| c.is_ascii_uppercase());
+    if name && !command && !subject.is_empty() { subject } else { "reply" }
+}
+
+/// A finding about a reply that a script uses.
+pub fn reply_finding<T>(
+    rule: &super::Rule,
+    analysis: &Analysis<'_>,
+    found: &ReplyFault<T>,
+    message: String,
+    help: String,
+) -> Finding {
+    rule.finding(found.span, message)
+        .help(help)
+        .steps(found.steps())
+        .steps(analysis.script_step(found.body))
+        .subject(found.subject.clone())
+        .function(analysis.function_name(found.body))
 }

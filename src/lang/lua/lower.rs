@@ -30,6 +30,7 @@ use crate::source::Span;
 
 mod call;
 mod compact;
+mod condition;
 mod expression;
 mod flow;
 mod function;
@@ -154,7 +155,11 @@ impl<'t> Lowerer<'t> {
 
     fn add(&mut self, kind: ValueKind, span: Span) -> ValueId {
         self.value_count += 1;
-        self.body().add_value(kind, span)
+        let value = self.body().add_value(kind, span);
+        if let Some(given) = self.flow.given {
+            self.body().givens.made(value, given);
+        }
+        value
     }
 
     fn unknown(&mut self, span: Span) -> ValueId {

@@ -95,7 +95,8 @@ impl<'t> Lowerer<'t> {
             );
             let first = values.first().copied();
             if self.flow.reachable {
-                incoming.push(first.unwrap_or_else(|| self.nothing(written.span)));
+                let first = first.unwrap_or_else(|| self.nothing(written.span));
+                incoming.push((first, self.flow.given));
             }
             self.jump(exit);
         }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::{Lowerer, Terminator, Test};
 use crate::ir::body::BlockId;
+use crate::ir::given::GivenId;
 use crate::ir::value::{Literal, Operator, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -25,6 +26,8 @@ pub(super) struct Flow {
     pub values: Vec<ValueId>,
     /// What the variables hold on the edges into blocks that are not begun yet.
     pub pending: BTreeMap<BlockId, Vec<Edge>>,
+    /// What was decided on every way here.
+    pub given: Option<GivenId>,
     /// The edges that met where the block being written began; none after a loop's head.
     pub met: Vec<Edge>,
 }
@@ -34,7 +37,11 @@ pub(super) struct Flow {
 pub(super) struct Edge {
     from: BlockId,
     values: Vec<ValueId>,
+    given: Option<GivenId>,
 }
+
+/// A value that one of several ways brings, and what was decided on that way.
+pub(super) type Way = (ValueId, Option<GivenId>);
 
 impl Flow {
     /// At the entry of a body.
@@ -44,6 +51,7 @@ impl Flow {
             reachable: true,
             values: Vec::new(),
             pending: BTreeMap::new(),
+            given: None,
             met: Vec::new(),
         }
     }
@@ -72,7 +80,7 @@ impl Lowerer<'_> {
     pub(super) fn jump(&mut self, target: BlockId) {
         if self.flow.reachable {
             self.end(Terminator::Goto(target));
-            self.edge(target);
+            self.edge(target, self.flow.given);
         }
         self.unreachable();
     }
@@ -88,9 +96,12 @@ impl Lowerer<'_> {
             self.flow.reachable = false;
             return;
         }
+        let value = if let Test::True(value) = &test { Some(*value) } else { None };
         self.end(Terminator::Branch { test, then, otherwise, span });
-        self.edge(then);
-        self.edge(otherwise);
+        for (target, holds) in [(then, true), (otherwise, false)] {
+            let given = value.and_then(|value| self.decided(value, holds));
+            self.edge(target, given.or(self.flow.given));
+        }
     }
 
     /// Goes on in any of several blocks that are begun later.
@@ -98,13 +109,19 @@ impl Lowerer<'_> {
         if self.flow.reachable {
             self.end(Terminator::Choice(blocks.to_vec()));
             for block in blocks {
-                self.edge(*block);
+                self.edge(*block, self.flow.given);
             }
         }
     }
 
-    fn edge(&mut self, target: BlockId) {
-        let edge = Edge { from: self.flow.block, values: self.flow.values.clone() };
+    /// What is decided here once a value was tested.
+    pub(super) fn decided(&mut self, value: ValueId, holds: bool) -> Option<GivenId> {
+        let before = self.flow.given;
+        Some(self.body().givens.add(value, holds, before))
+    }
+
+    fn edge(&mut self, target: BlockId, given: Option<GivenId>) {
+        let edge = Edge { from: self.flow.block, values: self.flow.values.clone(), given };
         self.flow.pending.entry(target).or_default().push(edge);
     }
 
@@ -190,19 +207,28 @@ impl Lowerer<'_> {
         let mut values = Vec::with_capacity(count);
         for variable in 0..count {
             let value = |edge: &Edge| edge.values.get(variable).copied().unwrap_or(UNSET);
-            let incoming: Vec<ValueId> = edges.iter().map(value).collect();
+            let incoming: Vec<Way> = edges.iter().map(|edge| (value(edge), edge.given)).collect();
             values.push(self.join(incoming, span));
         }
         self.flow.values = values;
+        self.flow.given = self.shared(&edges);
         self.flow.met = edges;
     }
 
+    /// What was decided on each of several edges.
+    fn shared(&mut self, edges: &[Edge]) -> Option<GivenId> {
+        let mut edges = edges.iter().map(|edge| edge.given);
+        let first = edges.next().flatten();
+        edges.fold(first, |shared, given| self.body().givens.shared(shared, given))
+    }
+
     /// One value for what several paths bring.
-    pub(super) fn join(&mut self, incoming: Vec<ValueId>, span: Span) -> ValueId {
-        let Some(first) = incoming.first().copied() else { return UNSET };
-        if incoming.iter().all(|value| *value == first) {
+    pub(super) fn join(&mut self, ways: Vec<Way>, span: Span) -> ValueId {
+        let Some((first, _)) = ways.first().copied() else { return UNSET };
+        if ways.iter().all(|(value, _)| *value == first) {
             return first;
         }
+        let (incoming, givens): (Vec<_>, Vec<_>) = ways.into_iter().unzip();
         if incoming.contains(&UNSET) {
             return UNSET;
         }
@@ -210,6 +236,7 @@ impl Lowerer<'_> {
             .iter()
             .find_map(|value| self.bodies.get(self.current)?.value(*value)?.name.clone());
         let joined = self.add(ValueKind::Join(incoming), span);
+        self.body().givens.joined(joined, givens);
         self.name(joined, name.as_deref());
         joined
     }

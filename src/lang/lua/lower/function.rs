@@ -6,6 +6,7 @@ use super::flow::{Flow, UNSET};
 use super::variable::{FieldWrite, VariableId};
 use super::{Lowerer, MAXIMUM_VALUES, cursor};
 use crate::ir::body::{Argument, BlockId, Body, BodyIndex, BodyKind, Call, Callee, Exit, OpKind};
+use crate::ir::given::GivenId;
 use crate::ir::index::Path;
 use crate::ir::value::{ValueId, ValueKind};
 use crate::source::Span;
@@ -38,8 +39,11 @@ pub(super) struct Function<'t> {
 pub(super) struct Inlined {
     function: usize,
     exit: BlockId,
-    returns: Vec<Vec<ValueId>>,
+    returns: Vec<Returned>,
 }
+
+/// What one `return` of a function gives, and what was decided on the way to it.
+type Returned = (Vec<ValueId>, Option<GivenId>);
 
 impl<'t> Lowerer<'t> {
     /// The value of a function that is declared here under a name, or nameless.
@@ -138,14 +142,14 @@ impl<'t> Lowerer<'t> {
         self.merge_returns(&returns, span)
     }
 
-    fn merge_returns(&mut self, returns: &[Vec<ValueId>], span: Span) -> Vec<ValueId> {
-        let count = returns.iter().map(Vec::len).max().unwrap_or(0);
+    fn merge_returns(&mut self, returns: &[Returned], span: Span) -> Vec<ValueId> {
+        let count = returns.iter().map(|(values, _)| values.len()).max().unwrap_or(0);
         let mut merged = Vec::with_capacity(count);
         for position in 0..count {
             let mut incoming = Vec::with_capacity(returns.len());
-            for values in returns {
+            for (values, given) in returns {
                 let value = values.get(position).copied();
-                incoming.push(value.unwrap_or_else(|| self.nothing(span)));
+                incoming.push((value.unwrap_or_else(|| self.nothing(span)), *given));
             }
             merged.push(self.join(incoming, span));
         }
@@ -177,7 +181,7 @@ impl<'t> Lowerer<'t> {
     pub(super) fn return_values(&mut self, values: Vec<ValueId>, exit: Exit, span: Span) {
         if let Some(frame) = self.inlined.last_mut() {
             if self.flow.reachable {
-                frame.returns.push(values);
+                frame.returns.push((values, self.flow.given));
             }
             let target = frame.exit;
             self.jump(target);

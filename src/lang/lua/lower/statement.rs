@@ -7,6 +7,7 @@ use tree_sitter::Node;
 use super::variable::{FieldWrite, VariableId};
 use super::{Lowerer, Test, cursor};
 use crate::ir::body::{BlockId, Exit, OpKind, Terminator};
+use crate::ir::given::GivenId;
 use crate::ir::value::{Conversion, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -35,6 +36,7 @@ impl<'t> Lowerer<'t> {
         if !self.flow.reachable && own {
             self.flow.block = self.new_block();
             self.flow.reachable = true;
+            self.flow.given = None;
         }
     }
 
@@ -262,7 +264,7 @@ impl<'t> Lowerer<'t> {
                 *slot = *join;
             }
         }
-        LoopHead { block: head, joins }
+        LoopHead { block: head, joins, given: self.flow.given }
     }
 
     /// Goes back to the head of a loop, with what the variables hold now.
@@ -278,6 +280,8 @@ impl<'t> Lowerer<'t> {
                 None if reachable => ValueKind::Unknown,
                 _ => ValueKind::Converted { value: *before, conversion: Conversion::Same },
             };
+            let ways = vec![head.given, self.flow.given];
+            self.body().givens.joined(*join, ways);
             if let Some(value) = self.body().values.get_mut(join.0 as usize) {
                 value.kind = kind;
             }
@@ -391,6 +395,8 @@ impl<'t> Lowerer<'t> {
 struct LoopHead {
     block: BlockId,
     joins: BTreeMap<VariableId, (ValueId, ValueId)>,
+    /// What was decided before it.
+    given: Option<GivenId>,
 }
 
 /// The variables and the expressions of a `for` clause.
