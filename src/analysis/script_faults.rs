@@ -85,14 +85,15 @@ pub(super) fn at_all_instances<T>(
         }
     }
     let wrong = places.into_iter().filter_map(|(span, fault)| Some((span, fault?)));
-    wrong.map(|(span, (fault, value))| ReplyFault {
-        body,
-        span,
-        fault,
-        replies: commands(values, &values.replies(value)),
-        subject: named(values, value),
-    })
-    .collect()
+    wrong
+        .map(|(span, (fault, value))| ReplyFault {
+            body,
+            span,
+            fault,
+            replies: commands(values, &values.replies(value)),
+            subject: named(values, value),
+        })
+        .collect()
 }
 
 /// The names and places of commands.
@@ -140,10 +141,7 @@ pub(super) fn comparisons<'a>(
 
 /// Whether a value is the literal `nil`.
 pub(super) fn is_nil(values: &ScriptValues<'_>, value: ValueId) -> bool {
-    matches!(
-        values.body.kind(values.body.peel(value)),
-        ValueKind::Literal(Literal::Nothing)
-    )
+    matches!(values.body.kind(values.body.peel(value)), ValueKind::Literal(Literal::Nothing))
 }
 
 impl Analysis<'_> {
@@ -176,9 +174,9 @@ impl Analysis<'_> {
         &self,
         judge: impl Fn(&ScriptValues<'_>) -> Vec<(Span, Verdict<T>)>,
     ) -> Vec<ReplyFault<T>> {
-        let found = self.scripts().flat_map(|(body, values)| {
-            at_all_instances(body, values, judge(values).into_iter())
-        });
+        let found = self
+            .scripts()
+            .flat_map(|(body, values)| at_all_instances(body, values, judge(values).into_iter()));
         found.collect()
     }
 }

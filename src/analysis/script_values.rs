@@ -19,8 +19,8 @@ mod refine;
 mod reply;
 
 pub use kinds::Kinds;
-use reply::Protocol;
 pub(super) use refine::{text, typed};
+use reply::Protocol;
 pub use reply::{form, is_spread};
 
 /// How often the values of one script are gone through.
@@ -49,9 +49,7 @@ impl<'p> Analysis<'p> {
 /// The types of the values of every script.
 pub(super) fn of_program(program: &Program) -> BTreeMap<BodyId, ScriptValues<'_>> {
     let scripts = program.bodies.iter().filter(|body| program.in_script(body.id));
-    scripts
-        .map(|body| (body.id, ScriptValues::new(&body.body, program.effects(body.id))))
-        .collect()
+    scripts.map(|body| (body.id, ScriptValues::new(&body.body, program.effects(body.id)))).collect()
 }
 
 impl<'p> ScriptValues<'p> {
@@ -109,7 +107,11 @@ impl<'p> ScriptValues<'p> {
         match self.body.kind(id) {
             ValueKind::Literal(literal) => of_literal(literal),
             ValueKind::ScriptKey(_) | ValueKind::ScriptArgument(_) => {
-                if self.arguments_change() { Kinds::OTHER } else { Kinds::TEXT.or(Kinds::ABSENT) }
+                if self.arguments_change() {
+                    Kinds::OTHER
+                } else {
+                    Kinds::TEXT.or(Kinds::ABSENT)
+                }
             }
             ValueKind::Template(_) => Kinds::TEXT,
             ValueKind::Converted { value, conversion } => converted(at(*value), *conversion),
@@ -145,8 +147,7 @@ impl<'p> ScriptValues<'p> {
     fn result(&self, op: OpId) -> Kinds {
         let Some(call) = self.body.call(op) else { return Kinds::OTHER };
         let Some(command) = self.command(op) else { return reply::of_function(call) };
-        let protocol =
-            if self.three.contains(&op) { Protocol::MaybeThree } else { Protocol::Two };
+        let protocol = if self.three.contains(&op) { Protocol::MaybeThree } else { Protocol::Two };
         let reply = reply::of_command(self.body, command, protocol);
         if is_protected(&call.callee) { reply.or(Kinds::ERROR) } else { reply }
     }

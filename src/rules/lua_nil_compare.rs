@@ -1,4 +1,4 @@
-//! A script compares a reply with `nil`, and a missing reply is `false`.
+//! A reply is compared with nil, and a missing one is false.
 
 use super::prelude::*;
 

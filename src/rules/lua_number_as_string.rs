@@ -1,4 +1,4 @@
-//! A script compares text as if it were a number.
+//! Text is compared as if it were a number.
 
 use super::prelude::*;
 
@@ -13,11 +13,15 @@ fn check(analysis: &Analysis, out: &mut Findings) {
         let name = variable(&found.subject);
         let (message, help) = match found.fault {
             NumberFault::Letters => (
-                format!("{what} is text, and so is what it is compared with: '10' comes before '9'"),
+                format!(
+                    "{what} is text, and so is what it is compared with: '10' comes before '9'"
+                ),
                 format!("compare numbers: `tonumber({name})` on both sides"),
             ),
             NumberFault::Mixed => (
-                format!("{what} is text and is compared with a number: the script ends with an error"),
+                format!(
+                    "{what} is text and is compared with a number: the script ends with an error"
+                ),
                 format!("compare numbers: `tonumber({name})`"),
             ),
             NumberFault::NeverEqual => (
@@ -25,7 +29,9 @@ fn check(analysis: &Analysis, out: &mut Findings) {
                 "make both sides numbers with `tonumber`, or both text".to_owned(),
             ),
             NumberFault::Missing => (
-                format!("{what} may be missing, and then `tonumber` gives nil: the script ends with an error"),
+                format!(
+                    "{what} may be missing, and then `tonumber` gives nil: the script ends with an error"
+                ),
                 "say what a missing reply counts as: `tonumber(redis.call(…) or 0)`".to_owned(),
             ),
         };

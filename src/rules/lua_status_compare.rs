@@ -1,4 +1,4 @@
-//! A script compares a status reply, which is a table, with text.
+//! A status reply, which is a table, is compared with text.
 
 use super::prelude::*;
 

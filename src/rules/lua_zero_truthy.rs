@@ -1,4 +1,4 @@
-//! A script tests a number for truth, and zero is true.
+//! A number is tested for truth, and zero is true.
 
 use super::prelude::*;
 

@@ -3,7 +3,7 @@
 use super::{MISSING, Verdict, comparisons, is_nil};
 use crate::analysis::loops;
 use crate::analysis::script_values::{Kinds, ScriptValues, form, text, typed};
-use crate::ir::body::OpId;
+use crate::ir::body::{BlockId, OpId};
 use crate::ir::value::{Conversion, Literal, Operator, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -29,19 +29,23 @@ pub(super) fn with_nil(values: &ScriptValues<'_>) -> Vec<(Span, Verdict<bool>)> 
             _ => return None,
         };
         let [left, right] = sides;
-        let (value, nil) = if is_nil(values, right) { (left, right) } else { (right, left) };
-        let named = text(values.body, nil) == Some("nil");
-        let value = match typed(values.body, value).filter(|_| named) {
-            Some(of) => of,
-            None if is_nil(values, nil) => value,
-            None => return None,
-        };
+        let orders = [(left, right), (right, left)];
+        let value = orders.into_iter().find_map(|(value, nil)| match is_nil(values, nil) {
+            true => Some(value),
+            false if text(values.body, nil) == Some("nil") => typed(values.body, value),
+            false => None,
+        })?;
         Some((span, nil_verdict(values, id, value, equal)))
     };
     comparisons(values).filter_map(judge).collect()
 }
 
-fn nil_verdict(values: &ScriptValues<'_>, id: ValueId, value: ValueId, equal: bool) -> Verdict<bool> {
+fn nil_verdict(
+    values: &ScriptValues<'_>,
+    id: ValueId,
+    value: ValueId,
+    equal: bool,
+) -> Verdict<bool> {
     let kinds = values.at(value, id);
     if kinds == Kinds::EMPTY {
         return Verdict::None;
@@ -59,9 +63,7 @@ fn nil_verdict(values: &ScriptValues<'_>, id: ValueId, value: ValueId, equal: bo
 /// Whether a command's reply may be missing with other words.
 fn may_be_missing(values: &ScriptValues<'_>, op: OpId) -> bool {
     let command = values.command(op);
-    command
-        .and_then(|command| form(values.body, command))
-        .is_some_and(|form| form.may_be_missing)
+    command.and_then(|command| form(values.body, command)).is_some_and(|form| form.may_be_missing)
 }
 
 /// Whether the test for `false` stands right behind the one for `nil`: `v == nil or v == false`.
@@ -122,34 +124,44 @@ fn number_verdict(
     if kinds.iter().any(|kinds| kinds.may_be(Kinds::OTHER)) {
         return Some(if ordered { missing(values, id, sides) } else { Verdict::Fine });
     }
-    let outside = |index: usize| {
-        let side = sides[index];
-        !values.replies(side).is_empty() || values.is_argument(side)
-    };
-    let order = [(0, 1), (1, 0)];
-    let found = order.into_iter().find_map(|(one, other)| {
-        let (kind, against) = (kinds[one], kinds[other]);
-        let fault = match ordered {
-            true if !kind.may_be(Kinds::TEXT) || !outside(one) => return None,
-            true if against.may_be(Kinds::TEXT) => NumberFault::Letters,
-            true if against.may_be(Kinds::NUMBER) => NumberFault::Mixed,
-            false
-                if kind.may_be(Kinds::TEXT)
-                    && kind.only(Kinds::TEXT.or(MISSING))
-                    && against.only(Kinds::NUMBER)
-                    && (outside(one) || outside(other)) =>
-            {
-                NumberFault::NeverEqual
-            }
-            _ => return None,
-        };
-        Some((fault, if outside(one) { sides[one] } else { sides[other] }))
-    });
+    let [left, right] = sides;
+    let [left_kinds, right_kinds] = kinds;
+    let orders =
+        [((left, left_kinds), (right, right_kinds)), ((right, right_kinds), (left, left_kinds))];
+    let found = orders.into_iter().find_map(|(one, other)| text_fault(values, ordered, one, other));
     Some(match found {
         Some((fault, value)) => Verdict::Wrong(fault, value),
         None if ordered => missing(values, id, sides),
         None => Verdict::Fine,
     })
+}
+
+/// What is wrong where one side is text.
+fn text_fault(
+    values: &ScriptValues<'_>,
+    ordered: bool,
+    (side, kinds): (ValueId, Kinds),
+    (other, against): (ValueId, Kinds),
+) -> Option<(NumberFault, ValueId)> {
+    let outside = |side| !values.replies(side).is_empty() || values.is_argument(side);
+    if !kinds.may_be(Kinds::TEXT) {
+        return None;
+    }
+    if ordered {
+        let fault = match () {
+            () if !outside(side) => return None,
+            () if against.may_be(Kinds::TEXT) => NumberFault::Letters,
+            () if against.may_be(Kinds::NUMBER) => NumberFault::Mixed,
+            () => return None,
+        };
+        return Some((fault, side));
+    }
+    // Both may be nil only where both may be absent.
+    let absent = kinds.may_be(Kinds::NIL.or(Kinds::ABSENT));
+    let number = if absent { Kinds::NUMBER } else { Kinds::NUMBER.or(Kinds::ABSENT) };
+    let never = kinds.only(Kinds::TEXT.or(MISSING)) && against.only(number);
+    let meant = [side, other].into_iter().find(|side| outside(*side))?;
+    never.then_some((NumberFault::NeverEqual, meant))
 }
 
 /// A side that is `tonumber` of a reply that may be missing.
@@ -167,7 +179,7 @@ fn missing(values: &ScriptValues<'_>, id: ValueId, sides: [ValueId; 2]) -> Verdi
             && values.at(*value, id).may_be(Kinds::FALSE)
             && !kinds.may_be(Kinds::OTHER.or(Kinds::ABSENT))
             && values.command(*op).is_some()
-            && !is_there(values, *op)
+            && !is_there(values, *op, id)
     };
     match sides.iter().find(|side| may_fail(side)) {
         Some(side) => Verdict::Wrong(NumberFault::Missing, *side),
@@ -175,25 +187,36 @@ fn missing(values: &ScriptValues<'_>, id: ValueId, sides: [ValueId; 2]) -> Verdi
     }
 }
 
-/// Whether the script has written or looked at the key on every way to a command: then it may well
-/// know that the key is there.
-fn is_there(values: &ScriptValues<'_>, op: OpId) -> bool {
+/// Whether the script has written or looked at the key on every way to a command, or to the place where
+/// its reply is used: then it may well know that the key is there.
+fn is_there(values: &ScriptValues<'_>, op: OpId, place: ValueId) -> bool {
     let (Some(command), Some((block, at))) = (values.command(op), values.body.position(op)) else {
         return true;
     };
     let Some(key) = command.keys.first() else { return true };
-    values.body.operations().any(|(own, other, _)| {
-        let touches = values.command(other).is_some_and(|earlier| {
-            earlier.keys.iter().any(|one| {
-                one.template == key.template
-                    || one.value.zip(key.value).is_some_and(|(l, r)| values.same(l, r))
+    let touches = |other: OpId| {
+        other != op
+            && values.command(other).is_some_and(|other| {
+                other.keys.iter().any(|one| {
+                    one.template == key.template
+                        || one.value.zip(key.value).is_some_and(|(l, r)| values.same(l, r))
+                })
             })
-        });
-        let before = values.body.position(other).is_some_and(|(_, earlier)| earlier < at);
-        touches
-            && other != op
-            && if own == block { before } else { loops::dominates(values.body, own, block) }
-    })
+    };
+    let before = |own: BlockId, other: OpId| match own == block {
+        true => values.body.position(other).is_some_and(|(_, earlier)| earlier < at),
+        false => loops::dominates(values.body, own, block),
+    };
+    let givens = &values.body.givens;
+    let tested = givens.from(givens.of(place)).any(|(_, given)| {
+        let sides = match values.body.kind(given.value) {
+            ValueKind::Binary { left, right, .. } => vec![*left, *right],
+            _ => vec![given.value],
+        };
+        sides.into_iter().flat_map(|side| values.replies(side)).any(touches)
+    });
+    let mut operations = values.body.operations();
+    tested || operations.any(|(own, other, _)| touches(other) && before(own, other))
 }
 
 /// A status reply compared with text, or with the name of a type that it never has.

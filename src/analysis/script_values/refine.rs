@@ -127,8 +127,7 @@ fn type_name(body: &Body, side: ValueId, value: ValueId) -> Option<()> {
 pub fn typed(body: &Body, value: ValueId) -> Option<ValueId> {
     let ValueKind::Result(op) = body.kind(body.peel(value)) else { return None };
     let call = body.call(*op)?;
-    let named =
-        matches!(&call.callee, Callee::Path(path) if path.0.len() == 1 && path.0[0] == "type");
+    let named = matches!(&call.callee, Callee::Path(path) if path.0.as_slice() == ["type"]);
     call.arguments.first().filter(|_| named).map(|argument| argument.value)
 }
 
@@ -176,7 +175,9 @@ pub(super) fn same(body: &Body, left: ValueId, right: ValueId) -> bool {
             (
                 ValueKind::Element { base: l, index: Some(left) },
                 ValueKind::Element { base: r, index: Some(right) },
-            ) if integer(body, *left).is_some() && integer(body, *left) == integer(body, *right) => {
+            ) if integer(body, *left).is_some()
+                && integer(body, *left) == integer(body, *right) =>
+            {
                 (body.peel(*l), body.peel(*r))
             }
             _ => return false,
