@@ -38,14 +38,14 @@ impl Analysis<'_> {
         if !self.never_expires(acquire) {
             return None;
         }
-        let sites = all_sites(self.program, acquire);
+        let sites = every_site(self.program, acquire);
         self.leases.others(acquire, Action::Renew).find(|(_, renew)| {
             // Commands of one batch leave at one place, in the order in which they were queued.
             let batched = renew.site == acquire.site && renew.effect > acquire.effect;
             let later =
                 |late: &Site| sites.iter().any(|early| comes_after(self.program, *early, *late));
             self.sets_expiry(acquire, renew)
-                && (batched || all_sites(self.program, renew).iter().any(later))
+                && (batched || every_site(self.program, renew).iter().any(later))
         })
     }
 
@@ -142,8 +142,8 @@ impl Analysis<'_> {
     /// others.
     fn only_behind(&self, others: &[&KeyUse], renew: &KeyUse) -> bool {
         let sites: BTreeSet<Site> =
-            others.iter().flat_map(|other| all_sites(self.program, other)).collect();
-        all_sites(self.program, renew).into_iter().any(|late| {
+            others.iter().flat_map(|other| every_site(self.program, other)).collect();
+        every_site(self.program, renew).into_iter().any(|late| {
             let early = sites.iter().filter(|early| early.body == late.body);
             self.passes(&early.map(|early| early.op).collect(), late)
         })
@@ -294,6 +294,31 @@ pub(super) fn all_sites(program: &Program, key_use: &KeyUse) -> BTreeSet<Site> {
             let calls = program.callers(site.body).iter().copied();
             waiting.extend(calls.filter(|call| sites.insert(*call)));
         }
+    }
+    sites
+}
+
+/// How many calls above a function that builds the key itself are looked at.
+const MOST_SITES: usize = 64;
+/// How many calls up.
+const MOST_LEVELS: usize = 2;
+
+/// [`all_sites`], and the calls of functions that build the key themselves, which are the same to whoever
+/// calls as if the key were passed.
+pub(super) fn every_site(program: &Program, key_use: &KeyUse) -> BTreeSet<Site> {
+    let mut sites = all_sites(program, key_use);
+    let builds = |site: &Site| {
+        key_use.identities.iter().any(|one| one.frame == site.body && one.template.has_literal())
+    };
+    let mut level: Vec<Site> = sites.iter().copied().filter(builds).collect();
+    for _ in 0..MOST_LEVELS {
+        let around = |site: &Site| {
+            let own =
+                program.enclosing_function(site.body).and_then(|id| program.function_body(id));
+            own.map(|own| program.callers(own)).unwrap_or_default()
+        };
+        let above: Vec<Site> = level.iter().flat_map(around).copied().take(MOST_SITES).collect();
+        level = above.into_iter().filter(|site| sites.insert(*site)).collect();
     }
     sites
 }

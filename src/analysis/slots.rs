@@ -13,6 +13,11 @@ use crate::ir::value::ValueId;
 use crate::link::Program;
 use crate::source::Span;
 
+/// Keys as callers see them.
+mod passed;
+
+use passed::Differing;
+
 /// What needs one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unit {
@@ -57,6 +62,8 @@ pub struct Conflict<'p> {
     pub cluster: ClusterUse,
     /// Whether the second key is one that a script touches and its caller did not declare.
     pub undeclared: bool,
+    /// The calls that give the keys, outermost first; empty when the function itself does.
+    pub via: Vec<Site>,
 }
 
 /// A script with this flag may touch keys of several slots.
@@ -133,6 +140,7 @@ impl<'p> Analysis<'p> {
                 may_hold_tag: false,
                 cluster,
                 undeclared: true,
+                via: Vec::new(),
             })
         };
         let undeclared = self.undeclared_keys(script);
@@ -143,7 +151,7 @@ impl<'p> Analysis<'p> {
     }
 
     fn conflict(&self, unit: Unit, keys: &[(&'p Effect, &'p Key)]) -> Option<Conflict<'p>> {
-        let (left, right, effect) = self.differing(keys)?;
+        let Differing { left, right, effect, via } = self.differing(keys)?;
         Some(Conflict {
             effect,
             unit,
@@ -153,41 +161,32 @@ impl<'p> Analysis<'p> {
             right,
             cluster: self.cluster_use(effect),
             undeclared: false,
+            via,
         })
-    }
-
-    /// The first two keys of a unit that must differ in slot, and the effect of the second.
-    fn differing(&self, keys: &[(&'p Effect, &'p Key)]) -> Option<(Placed, Placed, &'p Effect)> {
-        let all: Vec<Forms> = keys.iter().map(|(effect, key)| self.forms(effect, key)).collect();
-        for (index, ((effect, key), forms)) in keys.iter().zip(&all).enumerate() {
-            if key.many && elements_differ(&key.template) {
-                let element = (key.template.clone(), key.span);
-                return Some((element.clone(), element, effect));
-            }
-            for ((other_effect, other), other_forms) in keys.iter().zip(&all).skip(index + 1) {
-                if let Some((left, right)) = forms.differing(other_forms) {
-                    return Some(((left, key.span), (right, other.span), other_effect));
-                }
-            }
-        }
-        None
     }
 
     /// All that a key can look like, as far as its own function and the constructors of the type
     /// whose field it is say.
     fn forms(&self, effect: &Effect, key: &Key) -> Forms {
         let (program, body) = (self.program, effect.site.body);
-        let made = constructed(program, body, &key.template);
-        if !made.is_empty() {
-            let apart = |(maker, value): (BodyId, ValueId)| {
-                let all = program.templates(maker, value);
-                all.into_iter().map(move |it| program.detached_template(&it, maker))
-            };
-            return Forms { all: made.into_iter().flat_map(apart).collect(), of_frame: false };
-        }
-        let several = key.value.filter(|_| !key.many).map(|value| program.templates(body, value));
-        let all = several.filter(|all| all.len() > 1).unwrap_or_else(|| vec![key.template.clone()]);
-        Forms { all, of_frame: true }
+        self.constructed_forms(body, &key.template).unwrap_or_else(|| {
+            let value = key.value.filter(|_| !key.many);
+            let several = value.map(|value| program.templates(body, value));
+            let several = several.filter(|all| all.len() > 1);
+            Forms { all: several.unwrap_or_else(|| vec![key.template.clone()]), of_frame: true }
+        })
+    }
+
+    /// What the constructors of a type make of a key that is a field of it.
+    fn constructed_forms(&self, body: BodyId, template: &KeyTemplate) -> Option<Forms> {
+        let program = self.program;
+        let made = constructed(program, body, template);
+        let apart = |(maker, value): (BodyId, ValueId)| {
+            let all = program.templates(maker, value);
+            all.into_iter().map(move |it| program.detached_template(&it, maker))
+        };
+        let all: Vec<KeyTemplate> = made.into_iter().flat_map(apart).collect();
+        (!all.is_empty()).then_some(Forms { all, of_frame: false })
     }
 
     /// Whether an effect's server is a cluster.
@@ -222,6 +221,7 @@ pub fn uses_hash_tags(program: &Program) -> bool {
 }
 
 /// What a key can look like.
+#[derive(Clone)]
 struct Forms {
     all: Vec<KeyTemplate>,
     /// Whether all are seen from the function of the use: then equal holes hold equal text.

@@ -35,7 +35,13 @@ impl Analysis<'_> {
     /// The calls that give a key its identity, outermost first.
     #[must_use]
     pub fn via_steps(&self, identified: &Identified) -> Vec<Step> {
-        let steps = identified.via.iter().filter_map(|site| {
+        self.call_steps(&identified.via)
+    }
+
+    /// Some calls, outermost first.
+    #[must_use]
+    pub fn call_steps(&self, calls: &[Site]) -> Vec<Step> {
+        let steps = calls.iter().filter_map(|site| {
             let name = self.call_name(*site).unwrap_or_else(|| "the function".to_owned());
             self.step(*site, format!("`{name}` is called here"))
         });

@@ -40,11 +40,13 @@ fn report(analysis: &Analysis, conflict: &Conflict, out: &mut Findings) {
         false => "",
     };
     let message = format!("{unit} touches {keys}, which lie in different hash slots{also}");
+    let calls = analysis.call_steps(&conflict.via);
     out.report(
         RULE.finding(conflict.effect.span, message)
             .severity(severity)
             .confidence(confidence)
             .help(help(left))
+            .steps(calls)
             .step(conflict.left.1, format!("`{left}`"))
             .step(conflict.right.1, format!("`{right}`"))
             .subject(format!("{left} {right}"))

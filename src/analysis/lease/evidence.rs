@@ -167,12 +167,21 @@ fn held_by_client(
 ) -> bool {
     let deletes = |write: &KeyUse| {
         uses.iter().filter(|it| it.action == Action::Release).any(|release| {
-            comes_after(program, write.site, release.site)
+            leads_to(program, identity, write, release)
                 && !only_undoes(program, graph, release, identity, &[write])
         })
     };
     let mut writes = uses.iter().filter(|it| it.action == Action::Write);
     writes.any(|write| deletes(write) && absent::taken_by_client(program, write))
+}
+
+/// Whether a release, or a call that leads to it with the key, comes after a write.
+fn leads_to(program: &Program, identity: &KeyIdentity, write: &KeyUse, release: &KeyUse) -> bool {
+    let ways = release.identities.iter().filter(|one| one.identity == *identity);
+    let calls = ways.flat_map(|one| one.via.iter().copied());
+    let around = program.callers(release.site.body).iter().copied();
+    let mut sites = calls.chain(around).chain([release.site]);
+    sites.any(|site| comes_after(program, write.site, site))
 }
 
 /// Whether the key's own text, its builder, field or constant bears a lock word.

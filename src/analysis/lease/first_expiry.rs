@@ -2,7 +2,7 @@
 //! nothing of whether the key is a lease.
 
 use super::{Action, KeyUse, Leases};
-use crate::analysis::expiry::{all_sites, comes_after};
+use crate::analysis::expiry::{all_sites, comes_after, every_site};
 use crate::analysis::outcome::{Abstract, Assumption};
 use crate::analysis::result_use::{ResultUse, result_use};
 use crate::ir::body::BodyKind;
@@ -73,7 +73,7 @@ impl Leases {
             (other.site, other.effect) != (renew.site, renew.effect)
                 && meetings(program, other, acquire).any(|(early, between)| {
                     comes_after(program, early, between)
-                        && all_sites(program, renew)
+                        && every_site(program, renew)
                             .iter()
                             .any(|late| comes_after(program, between, *late))
                 })
@@ -93,8 +93,8 @@ fn meetings(
     other: &KeyUse,
     acquire: &KeyUse,
 ) -> impl Iterator<Item = (Site, Site)> {
-    let early = all_sites(program, acquire);
-    all_sites(program, other).into_iter().flat_map(move |late| {
+    let early = every_site(program, acquire);
+    every_site(program, other).into_iter().flat_map(move |late| {
         let same: Vec<Site> = early.iter().copied().filter(|it| it.body == late.body).collect();
         same.into_iter().map(move |early| (early, late))
     })

@@ -46,13 +46,15 @@ pub(super) fn owner_proof(
         return OwnerProof::Atomic;
     }
     let Some(seen) = lifted.seen(program, effect.site.body) else { return OwnerProof::None };
-    let atomic = effect.in_script() || watched(program, effect, command, key);
+    let transaction = Transaction::of(effect, command);
+    let atomic = transaction.covers(program, lifted, effect.site.body, key);
     match owner_of_key_checked(seen, queued_at(program, effect, command), key) {
         OwnerCheck::Checked { kind: CheckKind::Owner, .. } if atomic => OwnerProof::Atomic,
         OwnerCheck::Checked { .. } if atomic => OwnerProof::Free,
         OwnerCheck::Checked { by, kind: CheckKind::Owner } => OwnerProof::Client(by),
         OwnerCheck::Checked { .. } | OwnerCheck::Unchecked | OwnerCheck::Unknown => {
-            compared_by_caller(program, lifted, effect, key).unwrap_or(OwnerProof::None)
+            compared_by_caller(program, lifted, effect, transaction, key)
+                .unwrap_or(OwnerProof::None)
         }
     }
 }
@@ -88,6 +90,7 @@ fn compared_by_caller(
     program: &Program,
     lifted: &Lifted,
     effect: &Effect,
+    transaction: Transaction,
     key: &Key,
 ) -> Option<OwnerProof> {
     let callers: Vec<Site> = identities(program, effect.site, &key.template)
@@ -96,34 +99,94 @@ fn compared_by_caller(
         .collect();
     // A key that the wrapper builds itself is the same for every caller.
     let callers = if callers.is_empty() { program.callers(effect.site.body) } else { &callers };
-    let mut proofs = callers.iter().map(|site| {
-        let op = call_site(program, *site).op;
-        let seen = lifted.effects(site.body).iter().find(|other| other.site.op == op)?;
-        let EffectKind::Redis(command) = &seen.kind else { return None };
-        let key = command.keys.first()?;
-        match owner_of_key_checked(lifted.seen(program, site.body)?, op, key) {
-            OwnerCheck::Checked { by, kind: CheckKind::Owner } => Some(OwnerProof::Client(by)),
-            _ => None,
-        }
-    });
-    let first = proofs.next()??;
-    proofs.all(|proof| proof.is_some()).then_some(first)
+    let above = Above { program, lifted, transaction };
+    above.proof(effect.site.body, key, callers, 0)
 }
 
-/// Whether a command leaves in a transaction whose key was watched before it was read: then the
-/// comparison and the write are one. A watch around a closure comes before all that it does,
-/// and its captures have the names of the function around it.
-fn watched(program: &Program, effect: &Effect, command: &RedisCommand, key: &Key) -> bool {
-    if !command.batch.is_some_and(|batch| batch.atomic) {
-        return false;
+/// How many calls up a comparison is looked for.
+const MOST_CALLS_UP: u32 = 3;
+
+/// A comparison before the calls that lead to a release.
+#[derive(Clone, Copy)]
+struct Above<'p> {
+    program: &'p Program,
+    lifted: &'p Lifted,
+    transaction: Transaction,
+}
+
+impl Above<'_> {
+    /// What all callers of a body show, the weakest of it; `None` when one shows nothing.
+    fn proof(self, body: BodyId, key: &Key, callers: &[Site], depth: u32) -> Option<OwnerProof> {
+        let proofs = callers.iter().map(|site| self.at(body, key, *site, depth));
+        let proofs: Vec<OwnerProof> = proofs.collect::<Option<_>>()?;
+        let client = proofs.iter().find(|proof| matches!(proof, OwnerProof::Client(_)));
+        client.or(proofs.first()).copied()
     }
+
+    fn at(self, body: BodyId, key: &Key, site: Site, depth: u32) -> Option<OwnerProof> {
+        let Self { program, lifted, transaction } = self;
+        let at = call_site(program, site);
+        // What a client compares before it calls a script is no comparison of the script's.
+        if program.in_script(body) != program.in_script(at.body) {
+            return None;
+        }
+        let template = program.into_caller(&key.template, body, at);
+        let key = Key { value: None, template, ..key.clone() };
+        match owner_of_key_checked(lifted.seen(program, at.body)?, at.op, &key) {
+            OwnerCheck::Checked { by, kind: CheckKind::Owner } => {
+                let atomic = transaction.covers(program, lifted, at.body, &key);
+                Some(if atomic { OwnerProof::Atomic } else { OwnerProof::Client(by) })
+            }
+            OwnerCheck::Checked { .. } => None,
+            OwnerCheck::Unchecked | OwnerCheck::Unknown if depth < MOST_CALLS_UP => {
+                self.proof(at.body, &key, program.callers(at.body), depth + 1)
+            }
+            OwnerCheck::Unchecked | OwnerCheck::Unknown => None,
+        }
+    }
+}
+
+/// What makes one of a comparison and a command.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    /// Nothing.
+    No,
+    /// The script that both are in.
+    Script,
+    /// MULTI and EXEC, when the key was watched before it was read.
+    Watched,
+}
+
+impl Transaction {
+    fn of(effect: &Effect, command: &RedisCommand) -> Self {
+        match command.batch.is_some_and(|batch| batch.atomic) {
+            _ if effect.in_script() => Self::Script,
+            true => Self::Watched,
+            false => Self::No,
+        }
+    }
+
+    /// Whether a comparison of a key in a body and the command are one.
+    fn covers(self, program: &Program, lifted: &Lifted, body: BodyId, key: &Key) -> bool {
+        match self {
+            Self::No => false,
+            Self::Script => true,
+            Self::Watched => watched(program, lifted, body, key),
+        }
+    }
+}
+
+/// Whether a body watches a key before it reads it: then a comparison of what was read and the
+/// transaction after it are one. A watch around a closure comes before all that it does, and its
+/// captures have the names of the function around it.
+fn watched(program: &Program, lifted: &Lifted, body: BodyId, key: &Key) -> bool {
     let on_key = |other: &Effect, names: &[&str]| match &other.kind {
         EffectKind::Redis(command) => {
             command.is(names) && command.keys.iter().any(|it| it.template.same_text(&key.template))
         }
         _ => false,
     };
-    let own = program.effects(effect.site.body);
+    let own = lifted.effects(body);
     let watches = own.iter().filter(|other| on_key(other, &["WATCH"]));
     let reads = || own.iter().filter(|other| on_key(other, &["GET", "HGET", "HMGET", "HEXISTS"]));
     let mut before = watches.filter(|watch| {
@@ -131,7 +194,7 @@ fn watched(program: &Program, effect: &Effect, command: &RedisCommand, key: &Key
             && !reads().any(|read| comes_after(program, read.site, watch.site))
     });
     let parent = |id: &BodyId| program.body(*id)?.parent;
-    let around = std::iter::successors(parent(&effect.site.body), parent);
+    let around = std::iter::successors(parent(&body), parent);
     before.next().is_some()
         || around.flat_map(|id| program.effects(id)).any(|other| on_key(other, &["WATCH"]))
 }

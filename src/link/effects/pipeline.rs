@@ -22,6 +22,10 @@ const SENDS: [&str; 8] =
 const WITHOUT_REPLY: [&str; 3] = ["exec", "exec_async", "execute"];
 /// Replies of longer pipelines are not told apart.
 const MOST_QUEUED: usize = 200;
+/// How many calls up a pipeline that was passed in is followed.
+const MOST_CALLS_UP: usize = 3;
+/// With more callers it is not asked what they pass.
+const MOST_CALLERS: usize = 40;
 /// Types of pipelines.
 const TYPES: [&str; 2] = ["Pipeline", "ClusterPipeline"];
 
@@ -36,6 +40,11 @@ pub(super) struct Pipeline {
 
 /// The pipeline that a call's receiver is; `None` when it is none.
 pub(super) fn of_receiver(context: &Context<'_>, receiver: ValueId) -> Option<Pipeline> {
+    of_value(context, receiver, 0)
+}
+
+/// The pipeline that a value is, so many calls up.
+fn of_value(context: &Context<'_>, receiver: ValueId, depth: usize) -> Option<Pipeline> {
     let root = chain::root_of(context, receiver);
     let kind = context.body.kind(root);
     if let ValueKind::Result(op) = kind {
@@ -51,7 +60,44 @@ pub(super) fn of_receiver(context: &Context<'_>, receiver: ValueId) -> Option<Pi
     let ty = facts::type_path(context.program, context.id, root);
     let last = ty.last().map_or("", String::as_str);
     let fred = ty.first().is_some_and(|root| root == "fred") && last == "Transaction";
-    (TYPES.contains(&last) || fred).then_some(Pipeline { root, transaction: fred })
+    let known = TYPES.contains(&last) || fred;
+    known
+        .then(|| Pipeline { root, transaction: fred || given_as_transaction(context, root, depth) })
+}
+
+/// Whether a pipeline is one that a closure captured, or a parameter, and what stands for it there or is
+/// passed by every caller is a transaction.
+fn given_as_transaction(context: &Context<'_>, root: ValueId, depth: usize) -> bool {
+    let program = context.program;
+    let Some(own) = program.body(context.id) else { return false };
+    if depth >= MOST_CALLS_UP {
+        return false;
+    }
+    match (context.body.kind(root), own.parent) {
+        (ValueKind::Captured(outer), Some(parent)) => Context::new(program, parent)
+            .is_some_and(|around| is_transaction(&around, *outer, depth + 1)),
+        (ValueKind::Parameter(index), None) => {
+            let callers = program.callers(context.id);
+            let passes = |site: &Site| {
+                let caller = Context::new(program, site.body)?;
+                let call = caller.body.call(caller.body.call_behind(site.op))?;
+                let (arguments, _) = program.bound_arguments(context.id, call);
+                let passed = arguments.get(*index as usize)?;
+                is_transaction(&caller, *passed, depth + 1).then_some(())
+            };
+            (1..=MOST_CALLERS).contains(&callers.len())
+                && callers.iter().all(|site| passes(site).is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value is a pipeline that the server runs as one.
+fn is_transaction(context: &Context<'_>, value: ValueId, depth: usize) -> bool {
+    let asked = |(_, call): &(OpId, &Call)| call.callee.name() == Some("atomic");
+    of_value(context, value, depth).is_some_and(|pipeline| {
+        pipeline.transaction || calls_on(context, pipeline.root).iter().any(asked)
+    })
 }
 
 fn is_pipeline(receiver: &Receiver) -> bool {
