@@ -11,7 +11,7 @@ use super::words::expand;
 use super::{Draft, store};
 use crate::catalog::{Api, ApiEffect, Catalog, Receiver};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{Batch, Site};
+use crate::ir::effect::{Batch, Cluster, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::value::{ValueId, ValueKind};
 
@@ -209,9 +209,37 @@ pub(super) fn sent(context: &Context<'_>, op: OpId, pipeline: Pipeline) -> Optio
         }
         None => {
             sent.run.site = Site { body: context.id, op };
+            sent.store.cluster = cluster_of_callers(context, pipeline.root, 0).unwrap_or_default();
         }
     }
     Some(sent)
+}
+
+/// Whether all callers that pass a pipeline send it to a cluster, or none does.
+fn cluster_of_callers(context: &Context<'_>, root: ValueId, depth: usize) -> Option<Cluster> {
+    let program = context.program;
+    let ValueKind::Parameter(index) = context.body.kind(root) else { return None };
+    let callers = program.callers(context.id);
+    let closure = program.body(context.id)?.parent.is_some();
+    if closure || depth >= MOST_CALLS_UP || callers.len() > MOST_CALLERS {
+        return None;
+    }
+    let of_caller = |site: &Site| {
+        let caller = Context::new(program, site.body)?;
+        let op = caller.body.call_behind(site.op);
+        let (arguments, _) = program.bound_arguments(context.id, caller.body.call(op)?);
+        let root = of_value(&caller, *arguments.get(*index as usize)?, depth + 1)?.root;
+        match end(&caller, op, &calls_on(&caller, root)) {
+            Some((_, last)) => {
+                let connection = Context::argument(last, 0).or(last.receiver);
+                Some(store::of(&caller, connection).cluster)
+            }
+            None => cluster_of_callers(&caller, root, depth + 1),
+        }
+    };
+    let mut found = callers.iter().map(of_caller);
+    let first = found.next()??;
+    found.all(|other| other == Some(first)).then_some(first)
 }
 
 /// The call that sends what is queued at an operation.
