@@ -47,7 +47,7 @@ impl<'p> Analysis<'p> {
             }
             for site in self.sites_giving(&seen) {
                 if looked.insert(site) {
-                    waiting.extend(self.from_caller(&seen, site));
+                    waiting.extend(self.seen_by(&seen, site));
                 }
             }
         }
@@ -65,7 +65,7 @@ impl<'p> Analysis<'p> {
     }
 
     /// The keys as a caller sees them.
-    fn from_caller(&self, seen: &Seen, site: Site) -> Option<Seen> {
+    fn seen_by(&self, seen: &Seen, site: Site) -> Option<Seen> {
         let outer = |forms: &Forms| {
             if !forms.of_frame {
                 return Some(forms.clone());
