@@ -215,31 +215,48 @@ pub(super) fn sent(context: &Context<'_>, op: OpId, pipeline: Pipeline) -> Optio
     Some(sent)
 }
 
-/// Whether all callers that pass a pipeline send it to a cluster, or none does.
+/// Whether the server is a cluster that a pipeline goes to, which a closure captured or a function was
+/// passed; `None` where callers differ or it is not seen.
 fn cluster_of_callers(context: &Context<'_>, root: ValueId, depth: usize) -> Option<Cluster> {
     let program = context.program;
-    let ValueKind::Parameter(index) = context.body.kind(root) else { return None };
-    let callers = program.callers(context.id);
-    let closure = program.body(context.id)?.parent.is_some();
-    if closure || depth >= MOST_CALLS_UP || callers.len() > MOST_CALLERS {
+    if depth >= MOST_CALLS_UP {
         return None;
     }
-    let of_caller = |site: &Site| {
-        let caller = Context::new(program, site.body)?;
-        let op = caller.body.call_behind(site.op);
-        let (arguments, _) = program.bound_arguments(context.id, caller.body.call(op)?);
-        let root = of_value(&caller, *arguments.get(*index as usize)?, depth + 1)?.root;
-        match end(&caller, op, &calls_on(&caller, root)) {
-            Some((_, last)) => {
-                let connection = Context::argument(last, 0).or(last.receiver);
-                Some(store::of(&caller, connection).cluster)
+    match (context.body.kind(root), program.body(context.id)?.parent) {
+        (ValueKind::Captured(outer), Some(parent)) => {
+            let around = Context::new(program, parent)?;
+            let root = of_value(&around, *outer, depth + 1)?.root;
+            let sends = |(_, call): &&(OpId, &Call)| {
+                call.callee.name().is_some_and(|name| SENDS.contains(&name))
+            };
+            match calls_on(&around, root).iter().find(sends) {
+                Some((_, last)) => Some(cluster_sent_to(&around, last)),
+                None => cluster_of_callers(&around, root, depth + 1),
             }
-            None => cluster_of_callers(&caller, root, depth + 1),
         }
-    };
-    let mut found = callers.iter().map(of_caller);
-    let first = found.next()??;
-    found.all(|other| other == Some(first)).then_some(first)
+        (ValueKind::Parameter(index), None) => {
+            let callers = program.callers(context.id);
+            let of_caller = |site: &Site| {
+                let caller = Context::new(program, site.body)?;
+                let op = caller.body.call_behind(site.op);
+                let (arguments, _) = program.bound_arguments(context.id, caller.body.call(op)?);
+                let root = of_value(&caller, *arguments.get(*index as usize)?, depth + 1)?.root;
+                match end(&caller, op, &calls_on(&caller, root)) {
+                    Some((_, last)) => Some(cluster_sent_to(&caller, last)),
+                    None => cluster_of_callers(&caller, root, depth + 1),
+                }
+            };
+            let mut found = callers.iter().take(MOST_CALLERS).map(of_caller);
+            let first = found.next()??;
+            (callers.len() <= MOST_CALLERS && found.all(|it| it == Some(first))).then_some(first)
+        }
+        _ => None,
+    }
+}
+
+/// Whether the call that sends a pipeline sends it to a cluster.
+fn cluster_sent_to(context: &Context<'_>, last: &Call) -> Cluster {
+    store::of(context, Context::argument(last, 0).or(last.receiver)).cluster
 }
 
 /// The call that sends what is queued at an operation.
