@@ -33,6 +33,7 @@ pub mod setnx_without_expiry;
 pub mod expiry_not_atomic;
 pub mod constant_owner_value;
 pub mod acquire_result_ignored;
+pub mod acquire_error_as_success;
 pub mod unbounded_wait;
 pub mod unconditional_del;
 pub mod get_then_del;
@@ -62,6 +63,7 @@ pub static RULES: &[&Rule] = &[
     &expiry_not_atomic::RULE,
     &constant_owner_value::RULE,
     &acquire_result_ignored::RULE,
+    &acquire_error_as_success::RULE,
     &unbounded_wait::RULE,
     &unconditional_del::RULE,
     &get_then_del::RULE,

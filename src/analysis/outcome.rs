@@ -21,7 +21,7 @@ mod returned;
 
 pub use answer::{Answer, NilRead, nil_read, script_call};
 use compare::compare;
-pub use compare::matches;
+pub use compare::{alike, matches};
 
 /// What is known of a value.
 #[derive(Clone, Debug, PartialEq)]

@@ -21,6 +21,8 @@ use crate::config::Confidence;
 use crate::ir::body::{BlockId, Call, Callee, OpKind};
 use crate::ir::effect::{Condition, Effect, EffectKind, Site};
 
+pub mod failure;
+
 /// Where the outcome of an acquire is thrown away.
 #[derive(Clone, Debug)]
 pub struct DroppedOutcome {

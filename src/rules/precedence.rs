@@ -6,6 +6,7 @@ use crate::source::Span;
 /// The rule on the left stands; the one on the right goes where it says the same place.
 const STANDS_OVER: &[(&str, &str)] = &[
     ("expiry-not-atomic", "setnx-without-expiry"),
+    ("acquire-error-as-success", "acquire-result-ignored"),
     ("get-then-del", "unconditional-del"),
     ("cross-slot-keys", "undeclared-script-key"),
 ];

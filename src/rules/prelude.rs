@@ -8,6 +8,7 @@ pub use crate::analysis::lease::{
 };
 pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
 pub use crate::analysis::outcome_use::DroppedOutcome;
+pub use crate::analysis::outcome_use::failure::{FailureAsWin, Mistake};
 pub use crate::analysis::owner_value::{SameValue, Sameness};
 pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;

@@ -52,6 +52,27 @@ fn matches_variant(value: &Abstract, variant: &str, inside: Option<&Pattern>) ->
     }
 }
 
+/// Whether two answers to "was it won?" say the same; `None` when that is not known. Of two successes
+/// that hold something, what they hold is not known.
+#[must_use]
+pub fn alike(left: &Abstract, right: &Abstract) -> Option<bool> {
+    match (left, right) {
+        (Abstract::Unknown, _) | (_, Abstract::Unknown) => None,
+        (Abstract::Err, Abstract::Err) => Some(true),
+        (Abstract::Err, _) | (_, Abstract::Err) => Some(false),
+        (Abstract::Ok(left), Abstract::Ok(right)) => alike(left, right),
+        (Abstract::Some(left), Abstract::Some(right)) => Some(alike(left, right).unwrap_or(true)),
+        (Abstract::Some(_), Abstract::Nothing) | (Abstract::Nothing, Abstract::Some(_)) => {
+            Some(false)
+        }
+        (Abstract::Present, _) | (_, Abstract::Present) => None,
+        (left, right) => match (truth(left), truth(right)) {
+            (Some(left), Some(right)) => Some(left == right),
+            _ => equal(left, right),
+        },
+    }
+}
+
 pub(super) fn compare(operator: Operator, left: &Abstract, right: &Abstract) -> Abstract {
     let equal = equal(left, right);
     let result = match operator {
