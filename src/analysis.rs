@@ -30,6 +30,7 @@ pub mod script_keys;
 pub mod script_values;
 pub mod slots;
 pub mod steps;
+pub mod time_unit;
 pub mod unknown;
 pub mod waiting;
 pub mod writes;

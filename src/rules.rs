@@ -35,6 +35,7 @@ pub mod constant_owner_value;
 pub mod acquire_result_ignored;
 pub mod acquire_error_as_success;
 pub mod unbounded_wait;
+pub mod expiry_unit_mismatch;
 pub mod unconditional_del;
 pub mod get_then_del;
 pub mod release_not_guaranteed;
@@ -65,6 +66,7 @@ pub static RULES: &[&Rule] = &[
     &acquire_result_ignored::RULE,
     &acquire_error_as_success::RULE,
     &unbounded_wait::RULE,
+    &expiry_unit_mismatch::RULE,
     &unconditional_del::RULE,
     &get_then_del::RULE,
     &release_not_guaranteed::RULE,

@@ -41,6 +41,8 @@ pub struct Command {
     pub in_scripts: bool,
     /// Whether it waits for other clients.
     pub blocks: bool,
+    /// The word that says how long, in seconds.
+    pub waits: Option<WordPlace>,
     /// Second words of a container command; empty for others.
     pub subcommands: Vec<String>,
     /// The server version it came with, when newer than Redis 7.0.
@@ -99,6 +101,15 @@ pub enum Elements {
     Integer,
     /// A cursor, which is text, and an array.
     Page,
+}
+
+/// Where one word stands; word 0 is the command's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordPlace {
+    /// Counted from the name.
+    FromStart(usize),
+    /// The last one.
+    Last,
 }
 
 /// Where keys stand; word 0 is the command's name.
@@ -162,6 +173,7 @@ struct WrittenCommand {
     script: Option<bool>,
     #[serde(default)]
     blocks: bool,
+    waits: Option<i32>,
     #[serde(default)]
     subcommands: Vec<String>,
     since: Option<String>,
@@ -225,6 +237,10 @@ impl WrittenCommand {
             value: self.value,
             in_scripts: self.script.unwrap_or(true),
             blocks: self.blocks,
+            waits: self.waits.map(|place| match usize::try_from(place) {
+                Ok(word) => WordPlace::FromStart(word),
+                Err(_) => WordPlace::Last,
+            }),
             subcommands: self.subcommands,
             since: self.since,
         })

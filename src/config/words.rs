@@ -98,6 +98,12 @@ pub enum WordList {
     Free,
     /// Which kind of thing a row is.
     Kind,
+    /// Ends of names that count milliseconds.
+    Milliseconds,
+    /// Ends of names that count seconds.
+    Seconds,
+    /// Ends of names that count minutes.
+    Minutes,
 }
 
 /// One list: entries and exceptions, each split into words.

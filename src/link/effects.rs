@@ -118,7 +118,8 @@ impl Program {
     }
 
     /// ARGV of a script as an operation invokes it; `None` when it does not, or they are not known.
-    pub(super) fn script_arguments(&self, site: Site, script: BodyId) -> Option<&[ValueId]> {
+    #[must_use]
+    pub fn script_arguments(&self, site: Site, script: BodyId) -> Option<&[ValueId]> {
         self.effects(site.body).iter().find_map(|effect| match &effect.kind {
             EffectKind::Script(call) if effect.site == site && call.scripts.contains(&script) => {
                 call.arguments.as_deref()

@@ -17,12 +17,15 @@ pub use crate::analysis::region::exits::{LeaseExit, Leaving};
 pub use crate::analysis::script_faults::{NumberFault, ReplyFault};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
+pub use crate::analysis::time_unit::{TimeFault, TimeUnit, WrongTime};
 pub use crate::analysis::waiting::Wait;
 pub use crate::analysis::writes::{AnnotatedWrite, GuardedWrite, RoutineWrite};
 pub use crate::config::words::WordList;
 pub use crate::config::{Confidence, Severity};
 pub use crate::finding::{Finding, Findings, MOST_STEPS};
-pub use crate::ir::effect::{Condition, Effect, EffectKind, Expiry, ExternalCall, Protocol, Site};
+pub use crate::ir::effect::{
+    Condition, Effect, EffectKind, Expiry, ExpiryUnit, ExternalCall, Protocol, RedisCommand, Site,
+};
 pub use crate::ir::key::KeyTemplate;
 pub use crate::ir::sql::Statement;
 

@@ -52,6 +52,15 @@ impl Program {
         }
     }
 
+    /// How many nanoseconds one unit is of those that a call counts in a duration; `None` for any other
+    /// call.
+    #[must_use]
+    pub fn counted_nanoseconds(&self, site: Site) -> Option<i128> {
+        let row = self.row_of(site)?;
+        let counts = row.effect == ApiEffect::Duration && row.place("duration").is_some();
+        row.unit.filter(|_| counts)?.nanoseconds()
+    }
+
     /// What a call does that makes a duration of a number or a number of a duration.
     pub(super) fn duration_unit(&self, site: Site) -> Option<DurationUnit> {
         let row = self.row_of(site)?;
