@@ -136,9 +136,8 @@ impl Analysis<'_> {
             let span = span_of_win(body, [&won, &lost, &failed]).or(fallback)?;
             return Some((span, Mistake::FailureWins));
         }
-        // Of a key that is only left to lapse, it is the function's name and type that say it is a lock.
+        // What a function says of a key that is only left to lapse is `acquire-result-ignored`.
         let told = acquire.library || self.leases.class(acquire).kind == KeyKind::Lease;
-        let told = told || self.misleads(point);
         let unread = told && self.use_at(acquire, point) == ResultUse::Dropped;
         if unread && self.any_reply_wins(point.site, body, [&won, &lost, &failed]) {
             let span = span_of_success(body, [&won, &lost, &failed]).or(fallback)?;

@@ -176,10 +176,13 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A field that every constructor sets to the same number.
+    /// A field that every constructor sets to the same number, and that nothing writes to later.
     fn field_number(&mut self, frame: &Frame<'_>, value: ValueId, depth: usize) -> Option<Number> {
         let ValueKind::Field { base, name } = self.body_of(frame)?.kind(value) else { return None };
         let ty = super::workspace_type(&self.program.type_of(frame.body, *base))?;
+        if self.program.is_assigned(ty, name) {
+            return None;
+        }
         let mut agreed = None;
         for (body, built) in self.program.constructors(ty) {
             let inner = frame.apart(*body);
