@@ -19,6 +19,7 @@ pub mod calls;
 pub mod effects;
 pub mod evaluate;
 pub mod macros;
+mod moved;
 pub mod names;
 pub mod sql_files;
 mod needed;
@@ -140,6 +141,7 @@ impl Program {
         program.link_bodies(0);
         program.link_foreign();
         program.receivers_first();
+        program.takes_are_moves();
         program.link_effects();
         program
     }

@@ -86,11 +86,14 @@ pub(super) fn parts(kind: &ValueKind) -> Vec<ValueId> {
     }
 }
 
-/// Whether a pattern is that of a failure; `None` when it is neither that nor a success.
+/// Whether a pattern is that of any failure, or of any success; `None` when it is neither, or asks for
+/// more: `Ok(Some(_))`.
 pub(super) fn failure_side(pattern: &Pattern) -> Option<bool> {
-    match pattern.variant()? {
+    let Pattern::Variant { path, fields } = pattern else { return None };
+    let any = fields.iter().all(|(_, inside)| inside.always());
+    match path.last()? {
         "Err" => Some(true),
-        "Ok" | SUCCESS => Some(false),
+        "Ok" | SUCCESS if any => Some(false),
         _ => None,
     }
 }
