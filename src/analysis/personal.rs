@@ -151,8 +151,26 @@ impl Analysis<'_> {
                 }
             }
         }
+        let inner: Vec<Span> = found
+            .iter()
+            .filter(|one| self.is_told_above(one, &found))
+            .map(|one| one.span)
+            .collect();
+        found.retain(|one| !inner.contains(&one.span));
         found.sort_by_key(|one| one.span);
         found
+    }
+
+    /// Whether a function that builds a key is given what it puts there by one whose key that is, and
+    /// which is told of.
+    fn is_told_above(&self, one: &PersonalKey, all: &[PersonalKey]) -> bool {
+        let callers = self.graph.run_by(one.body);
+        one.used_at.is_none()
+            && all.iter().any(|other| {
+                other.data == one.data
+                    && other.template.skeleton() == one.template.skeleton()
+                    && callers.iter().any(|site| site.body == other.body)
+            })
     }
 
     fn keys_of_effects(&self) -> Vec<(BodyId, Key, Span)> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Analysis;
+use super::region::Region;
 use super::result_use::{ResultUse, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
@@ -17,6 +18,11 @@ mod annotated;
 mod owned;
 mod routine;
 mod told;
+
+use owned::Located;
+
+/// How many calls up the code around a write is looked at.
+const MOST_CALLS_UP: u32 = 4;
 
 pub use annotated::AnnotatedWrite;
 pub use routine::RoutineWrite;
@@ -176,10 +182,20 @@ impl Analysis<'_> {
         Some(GuardedWrite::new(verb, &found, confidence))
     }
 
-    /// Whether an operation runs while its own body holds a lease.
+    /// Whether an operation runs while a lease is held: its own body's, or that of all callers.
     fn is_under_lease(&self, site: Site) -> bool {
-        let mut regions = self.regions.iter();
-        regions.any(|region| region.point.site.body == site.body && region.held.contains(&site.op))
+        self.is_held_at(site, MOST_CALLS_UP)
+    }
+
+    fn is_held_at(&self, site: Site, calls: u32) -> bool {
+        let holds =
+            |region: &Region| region.point.site.body == site.body && region.held.contains(&site.op);
+        if self.regions.iter().any(holds) {
+            return true;
+        }
+        let Some(calls) = calls.checked_sub(1) else { return false };
+        let callers = self.graph.run_by(site.body);
+        !callers.is_empty() && callers.iter().all(|caller| self.is_held_at(*caller, calls))
     }
 
     /// Whether nothing looks at how many rows were hit.
@@ -234,25 +250,36 @@ impl Analysis<'_> {
         if !only_key(insert) {
             return false;
         }
+        let source = |value: &ValueId| self.program.source_of(effect.site.body, *value);
+        let marker: Vec<Located> = call.parameters.iter().map(source).collect();
+        self.goes_on_with(effect.site, &marker, MOST_CALLS_UP)
+    }
+
+    /// Whether something is done with one of some values after an operation, here or in every caller.
+    fn goes_on_with(&self, from: Site, marker: &[Located], calls: u32) -> bool {
         let program = self.program;
-        let Some(own) = program.body(effect.site.body) else { return false };
-        let marker: Vec<ValueId> =
-            call.parameters.iter().map(|value| program.source_of(own.id, *value).1).collect();
-        own.body.calls().any(|(_, op, later)| {
+        let Some(own) = program.body(from.body) else { return false };
+        let goes_on = own.body.calls().any(|(_, op, later)| {
             let site = Site { body: own.id, op };
             let mut run: BTreeSet<BodyId> = self.graph.runs_at(site).iter().copied().collect();
             run.extend(program.targets(own.id, op).into_iter().flat_map(|it| &it.bodies));
             let acts = run.iter().any(|body| !self.only_reads(*body));
             let given = later.arguments.iter().any(|argument| {
-                let (_, source) = program.source_of(own.id, argument.value);
-                let named = matches!(
-                    own.body.kind(source),
-                    ValueKind::Parameter(_) | ValueKind::Field { .. }
-                );
-                named && marker.contains(&source)
+                let (body, source) = program.source_of(own.id, argument.value);
+                let kind = program.body(body).map(|own| own.body.kind(source));
+                let named = matches!(kind, Some(ValueKind::Parameter(_) | ValueKind::Field { .. }));
+                named && marker.contains(&(body, source))
             });
-            acts && given && super::expiry::comes_after(program, effect.site, site)
-        })
+            acts && given && super::expiry::comes_after(program, from, site)
+        });
+        let Some(calls) = calls.checked_sub(1).filter(|_| !goes_on) else { return goes_on };
+        let callers = self.graph.run_by(from.body);
+        let above = |caller: &Site| {
+            let lifted = |value: &Located| self.given_by_caller(from.body, *value, *caller);
+            let marker: Vec<Located> = marker.iter().filter_map(lifted).collect();
+            self.goes_on_with(*caller, &marker, calls)
+        };
+        !callers.is_empty() && callers.iter().all(above)
     }
 }
 

@@ -20,7 +20,7 @@ fn check(analysis: &Analysis, out: &mut Findings) {
             analysis.guarded_write_of_callee(effect, call, statement)
         {
             for site in calls {
-                report_caller(analysis, statement, &write, site, out);
+                report_caller(analysis, (effect, statement), &write, site, out);
             }
         }
     }
@@ -53,7 +53,7 @@ fn message(guarded: &GuardedWrite) -> String {
 /// A call that drops what the function around the write says of it.
 fn report_caller(
     analysis: &Analysis,
-    statement: &Statement,
+    (effect, statement): (&Effect, &Statement),
     guarded: &GuardedWrite,
     site: Site,
     out: &mut Findings,
@@ -64,10 +64,13 @@ fn report_caller(
         "`{name}` says whether the {} {} hit a row, and that is dropped here: {}",
         guarded.verb, guarded.guard, guarded.unnoticed
     );
-    let finding = finding(place, message, guarded, statement)
+    let mut finding = finding(place, message, guarded, statement)
         .help(format!("look at what `{name}` gives back"))
         .function(analysis.function_name(site.body))
-        .step(statement.span, "the statement");
+        .step(effect.span, "runs here");
+    if statement.span.file != effect.span.file || !statement.span.covers(effect.span) {
+        finding = finding.step(statement.span, "the statement");
+    }
     out.report(finding.steps(refusal(guarded)));
 }
 

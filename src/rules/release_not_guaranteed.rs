@@ -45,6 +45,9 @@ fn report(
     }
     for exit in std::iter::once(&first).chain(others).take(MOST_EXITS) {
         finding = finding.step(exit.span, leaving(*exit));
+        if let Some(cause) = exit.cause {
+            finding = finding.step(cause, "where this fails");
+        }
     }
     let release = analysis.skipped_release(region);
     out.report(

@@ -49,10 +49,14 @@ struct Undoing<'a> {
 
 impl Undoing<'_> {
     /// Whether a chain of calls down to a release lies on the failure side of an acquire: in the
-    /// innermost body that has one, or in everything above.
+    /// innermost body that has one or below it, or in everything above.
     fn on(&self, calls: &[Site]) -> bool {
-        if let Some(answer) = calls.iter().rev().find_map(|site| self.at(*site)) {
-            return answer;
+        let mut undoes = false;
+        for site in calls.iter().rev() {
+            match self.at(*site) {
+                Some(answer) => return answer || undoes,
+                None => undoes |= on_failure_only(self.program, *site, &BTreeSet::new()),
+            }
         }
         let Some(outermost) = calls.first() else { return false };
         let mut seen: BTreeSet<Site> = BTreeSet::from([*outermost]);
@@ -64,8 +68,8 @@ impl Undoing<'_> {
             }
             for caller in callers.iter().filter(|caller| seen.insert(**caller)) {
                 match self.at(*caller) {
-                    Some(true) => {}
-                    Some(false) => return false,
+                    Some(answer) if answer || undoes => {}
+                    Some(_) => return false,
                     None => waiting.push(*caller),
                 }
             }

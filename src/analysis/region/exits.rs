@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AcquirePoint, Region};
+use super::Region;
 use crate::analysis::Analysis;
 use crate::analysis::lease::{Action, KeyUse};
 use crate::analysis::outcome::Abstract;
@@ -20,6 +20,7 @@ use crate::source::Span;
 
 mod above;
 mod answers;
+mod below;
 mod dropped;
 mod walk;
 
@@ -29,6 +30,9 @@ mod tests;
 use answers::parts;
 use walk::Walk;
 
+/// How many calls down the cause of a failure is looked for.
+const MOST_CAUSES: u32 = 4;
+
 /// A way out of a body that leaves the lease held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseExit {
@@ -36,6 +40,8 @@ pub struct LeaseExit {
     pub span: Span,
     /// How.
     pub how: Leaving,
+    /// What fails in the function that is called, where that is one call.
+    pub cause: Option<Span>,
 }
 
 /// How a body is left.
@@ -68,7 +74,7 @@ impl Analysis<'_> {
         let seen = walk.held();
         let finishes = owned && seen.released.iter().any(|at| succeeds(body, *at));
         let handed_on = finishes && self.is_given_back_elsewhere(region);
-        let mut exits: Vec<LeaseExit> = Vec::new();
+        let mut exits: Vec<LeaseExit> = self.exits_below(&walk, &seen, handed_on);
         for block in seen.held.difference(&seen.released) {
             let Some(Terminator::Return { value, exit, span }) =
                 body.block(*block).map(|block| &block.end)
@@ -85,7 +91,7 @@ impl Analysis<'_> {
             };
             let given = value.map_or(Abstract::Unknown, |value| walk.value(value));
             if leaves && !self.released_above(&region.point, &given) {
-                exits.push(self.exit_at(&region.point, body, *value, *exit, *span));
+                exits.push(self.exit_at(id, body, *value, *exit, *span));
             }
         }
         exits.sort_by_key(|exit| exit.span);
@@ -162,7 +168,7 @@ impl Analysis<'_> {
 
     fn exit_at(
         &self,
-        point: &AcquirePoint,
+        id: BodyId,
         body: &Body,
         value: Option<ValueId>,
         exit: Exit,
@@ -175,10 +181,41 @@ impl Analysis<'_> {
                 || place.start < body.span.start
                 || place.end > body.span.end
         };
-        let call = value.and_then(|value| failed_call(self, point.site.body, body, value));
-        let call = call.filter(|_| how == Leaving::Propagated || outside(span));
-        let place = call.and_then(|op| self.place(Site { op, ..point.site }));
-        LeaseExit { span: place.filter(|place| !outside(*place)).unwrap_or(span), how }
+        let failed = value.and_then(|value| failed_call(self, id, body, value));
+        let call = failed.filter(|_| how == Leaving::Propagated || outside(span));
+        let place = call.and_then(|op| self.place(Site { body: id, op }));
+        let span = place.filter(|place| !outside(*place)).unwrap_or(span);
+        let cause = failed.and_then(|op| self.cause(Site { body: id, op }, MOST_CAUSES));
+        LeaseExit { span, how, cause }
+    }
+
+    /// What a call runs, there or where it is awaited.
+    fn run_behind(&self, call: Site) -> BTreeSet<BodyId> {
+        let Some(own) = self.program.body(call.body).map(|own| &own.body) else {
+            return BTreeSet::new();
+        };
+        let ops = own.operations().filter(|(_, op, _)| own.call_behind(*op) == call.op);
+        let runs = ops.flat_map(|(_, op, _)| self.graph.runs_at(Site { op, ..call }));
+        runs.copied().collect()
+    }
+
+    /// What fails where a call of the program's own fails: the one call whose failure is passed on.
+    fn cause(&self, call: Site, depth: u32) -> Option<Span> {
+        let depth = depth.checked_sub(1)?;
+        let mut failing: BTreeSet<Option<Site>> = BTreeSet::new();
+        for called in self.run_behind(call) {
+            let body = &self.program.body(called)?.body;
+            for block in &body.blocks {
+                if let Terminator::Return { value, exit, .. } = &block.end
+                    && fails(body, *value, *exit)
+                {
+                    let op = value.and_then(|value| failed_call(self, called, body, value));
+                    failing.insert(op.map(|op| Site { body: called, op }));
+                }
+            }
+        }
+        let site = failing.pop_first().filter(|_| failing.is_empty())??;
+        self.cause(site, depth).or_else(|| self.place(site))
     }
 }
 

@@ -16,10 +16,18 @@ const MOST_CALLERS: usize = 1_000;
 impl Analysis<'_> {
     /// Whether a caller may give the lease back after the body of an acquire was left with this value.
     pub(super) fn released_above(&self, point: &AcquirePoint, given: &Abstract) -> bool {
+        self.callers_above(point).release(point, given, MOST_CALLS_UP)
+    }
+
+    /// Whether the lease may be given back after an operation that was under it, in that body or above.
+    pub(super) fn released_after(&self, point: &AcquirePoint) -> bool {
+        self.callers_above(point).one_releases(point, MOST_CALLS_UP)
+    }
+
+    fn callers_above(&self, point: &AcquirePoint) -> Callers<'_> {
         let acquire = self.leases.get(point.acquire).map(|acquire| acquire.site);
         let takes = self.graph.leading_to(acquire, usize::MAX);
-        let mut callers = Callers { analysis: self, takes, seen: BTreeSet::new() };
-        callers.release(point, given, MOST_CALLS_UP)
+        Callers { analysis: self, takes, seen: BTreeSet::new() }
     }
 }
 

@@ -22,9 +22,11 @@ const DEEPEST: u32 = 12;
 pub(super) struct Walk<'a> {
     analysis: &'a Analysis<'a>,
     holding: Holding<'a>,
-    id: BodyId,
-    body: &'a Body,
-    point: &'a AcquirePoint,
+    pub(super) id: BodyId,
+    pub(super) body: &'a Body,
+    pub(super) point: &'a AcquirePoint,
+    /// The acquire, where the body is the one that makes it.
+    origin: Option<OpId>,
     assumption: Assumption<'a>,
     identities: BTreeSet<KeyIdentity>,
     /// The values that the acquire gave.
@@ -44,12 +46,14 @@ pub(super) struct Ends {
     pub held: BTreeSet<BlockId>,
     /// Some run ends them after the lease was given back or handed on.
     pub released: BTreeSet<BlockId>,
+    /// The operations that gave it back or handed it on.
+    pub stops: Vec<OpId>,
 }
 
 /// Why a run is followed no further.
 enum Stop {
-    /// The lease is not held by this body any more.
-    Released,
+    /// The lease is not held by this body any more, after this.
+    Released(OpId),
     /// The acquire itself comes again.
     Again,
 }
@@ -68,6 +72,7 @@ impl<'a> Walk<'a> {
             id,
             body,
             point,
+            origin: Some(point.site.op),
             assumption: Assumption::new(analysis.program, id, op, point.won.clone()),
             identities: known.unwrap_or_else(|| holding.all_identities(point)),
             handles: holding.handles(body, point),
@@ -79,6 +84,49 @@ impl<'a> Walk<'a> {
         walk.given = walk.given_to_acquire();
         walk.asks = walk.asking();
         Some(walk)
+    }
+
+    /// The same lease in a body that is called while it is held.
+    pub(super) fn within(&'a self, call: OpId, called: BodyId) -> Option<Self> {
+        let program = self.analysis.program;
+        let body = &program.body(called)?.body;
+        let given = self.body.call(self.body.call_behind(call));
+        let given = given.map(|call| program.bound_arguments(called, call).0).unwrap_or_default();
+        let parameters = given.iter().map(|value| self.value(*value)).collect();
+        let outer = |value: ValueId| match body.kind(value) {
+            ValueKind::Parameter(index) => given.get(*index as usize).copied(),
+            ValueKind::Captured(outer) => Some(*outer),
+            _ => None,
+        };
+        let all = (0..body.values.len()).filter_map(|index| u32::try_from(index).ok()).map(ValueId);
+        let passed: Vec<(ValueId, ValueId)> = all
+            .filter_map(|value| Some((value, self.body.peel(outer(body.peel(value))?))))
+            .collect();
+        let those = |wanted: &dyn Fn(ValueId) -> bool| {
+            let those = passed.iter().filter(|(_, root)| wanted(*root)).map(|(value, _)| *value);
+            those.collect::<Vec<_>>()
+        };
+        let mut walk = Self {
+            analysis: self.analysis,
+            holding: self.holding,
+            id: called,
+            body,
+            point: self.point,
+            origin: None,
+            assumption: Assumption::of_parameters(program, called, parameters),
+            identities: self.identities.clone(),
+            handles: those(&|root| self.handles.contains(&root)).into_iter().collect(),
+            token: those(&|root| self.token == Some(root)).first().map(|value| body.peel(*value)),
+            given: those(&|root| self.given.contains(&root)).into_iter().collect(),
+            asks: BTreeSet::new(),
+        };
+        walk.asks = walk.asking();
+        Some(walk)
+    }
+
+    /// Whether an operation asks about the lease or changes it.
+    pub(super) fn is_asked(&self, op: OpId) -> bool {
+        self.asks.contains(&op)
     }
 
     /// What a value is when the acquire was won.
@@ -94,15 +142,20 @@ impl<'a> Walk<'a> {
     /// Follows all runs from the acquire on.
     pub(super) fn held(&self) -> Ends {
         let mut ends = Ends::default();
-        let Some((start, index)) = self.body.position(self.point.site.op) else { return ends };
+        let (start, next) = match self.origin.map(|op| self.body.position(op)) {
+            Some(Some((block, index))) => (block, index + 1),
+            Some(None) => return ends,
+            None => (BlockId(0), 0),
+        };
         let mut released: Vec<BlockId> = Vec::new();
         let mut seen: BTreeSet<BlockId> = BTreeSet::new();
-        let mut waiting = vec![(start, index + 1)];
+        let mut waiting = vec![(start, next)];
         while let Some((id, from)) = waiting.pop() {
             let Some(block) = self.body.block(id) else { continue };
             match self.stop(block.ops.get(from..).unwrap_or_default()) {
-                Some(Stop::Released) => {
+                Some(Stop::Released(op)) => {
                     released.push(id);
+                    ends.stops.push(op);
                     continue;
                 }
                 Some(Stop::Again) => continue,
@@ -112,7 +165,7 @@ impl<'a> Walk<'a> {
             let next = self.ways_on(&block.end).into_iter().filter(|next| seen.insert(*next));
             waiting.extend(next.map(|next| (next, 0)));
         }
-        let again = |ops: &[OpId]| ops.contains(&self.point.site.op);
+        let again = |ops: &[OpId]| self.origin.is_some_and(|op| ops.contains(&op));
         ends.released = self.body.reachable(released, |block| match again(&block.ops) {
             true => Vec::new(),
             false => block.end.successors(),
@@ -127,8 +180,15 @@ impl<'a> Walk<'a> {
                 return Some(Stop::Again);
             }
             let passing = self.holding.passes(self.body, self.point, site, &self.handles);
-            (!matches!(passing, Passing::Held) || self.lets_go(*op)).then_some(Stop::Released)
+            (!matches!(passing, Passing::Held) || self.lets_go(*op) || self.may_release(site))
+                .then_some(Stop::Released(*op))
         })
+    }
+
+    /// Whether an operation of a body below the acquire's runs what releases the lease for somebody.
+    fn may_release(&self, site: Site) -> bool {
+        let graph = &self.analysis.graph;
+        self.origin.is_none() && self.holding.releases.any_at(graph, site, &self.identities)
     }
 
     /// The ways on with the lease held. What asks about the lease decides whether it still is: only
@@ -177,8 +237,8 @@ impl<'a> Walk<'a> {
     /// Whether a value is made of the answer of an operation that asks about the lease (`acquire`: of
     /// the acquire alone).
     fn depends(&self, value: ValueId, acquire: bool) -> bool {
-        let taken = self.body.call_behind(self.point.site.op);
-        let asks = |op: OpId| op == taken || (!acquire && self.asks.contains(&op));
+        let taken = self.origin.map(|op| self.body.call_behind(op));
+        let asks = |op: OpId| Some(op) == taken || (!acquire && self.asks.contains(&op));
         answers(self.analysis.program, self.id, value, &asks)
     }
 
