@@ -5,13 +5,18 @@
 //! not resolved it escapes, and claims end there.
 
 pub mod callgraph;
+pub mod check_act;
 pub mod choice;
+pub mod counter;
+pub mod derived;
 pub mod duration;
 pub mod expiry;
+pub mod fence;
 pub mod guard;
 pub mod identity;
 pub mod labels;
 pub mod lease;
+pub mod level;
 pub mod lifted;
 pub mod lock_words;
 pub mod loops;
@@ -22,13 +27,18 @@ pub mod personal;
 pub mod reach;
 pub mod record;
 pub mod region;
+pub mod region_writes;
 pub mod result_use;
 pub mod row_guard;
+pub mod row_lease;
+pub mod row_write;
 pub mod schema;
 pub mod script_faults;
+pub mod schema_faults;
 pub mod script_keys;
 pub mod script_values;
 pub mod slots;
+pub mod stale_value;
 pub mod steps;
 pub mod time_unit;
 pub mod unknown;

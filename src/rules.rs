@@ -41,7 +41,16 @@ pub mod get_then_del;
 pub mod release_not_guaranteed;
 pub mod unconditional_pexpire;
 pub mod lock_across_http;
+pub mod unfenced_write;
+pub mod check_then_act;
 pub mod ignored_row_count;
+pub mod unguarded_decrement;
+pub mod read_modify_write;
+pub mod lease_column_without_owner;
+pub mod fence_not_compared;
+pub mod fence_column_unsafe;
+pub mod missing_nonnegative_check;
+pub mod missing_idempotency_unique;
 pub mod pii_in_key;
 pub mod cross_slot_keys;
 pub mod undeclared_script_key;
@@ -72,7 +81,16 @@ pub static RULES: &[&Rule] = &[
     &release_not_guaranteed::RULE,
     &unconditional_pexpire::RULE,
     &lock_across_http::RULE,
+    &unfenced_write::RULE,
+    &check_then_act::RULE,
     &ignored_row_count::RULE,
+    &unguarded_decrement::RULE,
+    &read_modify_write::RULE,
+    &lease_column_without_owner::RULE,
+    &fence_not_compared::RULE,
+    &fence_column_unsafe::RULE,
+    &missing_nonnegative_check::RULE,
+    &missing_idempotency_unique::RULE,
     &pii_in_key::RULE,
     &cross_slot_keys::RULE,
     &undeclared_script_key::RULE,

@@ -9,9 +9,11 @@ use std::collections::BTreeMap;
 use crate::ir::index::{FileIndex, TableDeclaration};
 use crate::ir::sql::{Column, SchemaChange, Statement, StatementKind, TableName};
 use crate::link::Program;
+pub use crate::link::sql_files::Dialect;
 use crate::link::sql_files::{MigrationSet, SqlFile, SqlFiles};
 use crate::source::{FileId, SourceFile, Span, Tree};
 
+mod floor;
 mod fold;
 
 /// A table.

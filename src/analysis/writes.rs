@@ -25,7 +25,9 @@ use owned::Located;
 const MOST_CALLS_UP: u32 = 4;
 
 pub use annotated::AnnotatedWrite;
+pub(super) use annotated::annotation as annotation_of;
 pub use routine::RoutineWrite;
+pub(super) use routine::owns;
 
 /// A guarded write whose count is dropped.
 #[derive(Clone, Debug)]

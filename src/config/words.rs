@@ -22,6 +22,10 @@ pub enum WordList {
     Stock,
     /// Money and what stands for it.
     Money,
+    /// Amounts that are used up, besides goods.
+    Level,
+    /// Tables of what happened.
+    Record,
     /// How much is allowed, and how much of it is used.
     Quota,
     /// Fencing numbers.
@@ -306,7 +310,7 @@ mod tests {
     #[test]
     fn all_lists_are_there() {
         let words = Words::parse(BUILT_IN).unwrap();
-        assert_eq!(words.lists.len(), 43);
+        assert_eq!(words.lists.len(), 45);
         assert!(words.lists.values().all(|list| !list.words.is_empty()));
     }
 

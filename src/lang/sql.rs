@@ -26,6 +26,7 @@ mod scan;
 mod split;
 mod token;
 
+pub use condition::conjuncts_of;
 pub use dialect::Dialects;
 pub use migration::{MigrationSet, migrations};
 pub use offline::offline_query;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-pub use crate::lang::sql::{Dialect, MigrationSet, Parsed};
+pub use crate::lang::sql::{Dialect, MigrationSet, Parsed, conjuncts_of};
 
 use crate::ir::body::{Problem, ProblemKind};
 use crate::ir::value::Text;

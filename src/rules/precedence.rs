@@ -9,6 +9,10 @@ const STANDS_OVER: &[(&str, &str)] = &[
     ("acquire-error-as-success", "acquire-result-ignored"),
     ("get-then-del", "unconditional-del"),
     ("cross-slot-keys", "undeclared-script-key"),
+    ("fence-not-compared", "unfenced-write"),
+    ("read-modify-write", "unfenced-write"),
+    ("unguarded-decrement", "unfenced-write"),
+    ("lease-column-without-owner", "unfenced-write"),
 ];
 
 /// Drops each finding that a more specific one speaks for: the specific one has its primary place

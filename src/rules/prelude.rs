@@ -1,11 +1,14 @@
 //! What nearly every rule file names. Rules see the analysis, `ir` and findings, nothing else.
 
 pub use crate::analysis::Analysis;
+pub use crate::analysis::check_act::Act;
 pub use crate::analysis::duration::CallLimit;
 pub use crate::analysis::expiry::Omission;
+pub use crate::analysis::fence::{FenceFinding, Unfenced};
 pub use crate::analysis::lease::{
     Action, Claim, KeyKind, KeyUse, OwnerProof, UseId, stores_nothing,
 };
+pub use crate::analysis::level::Movement;
 pub use crate::analysis::lock_words::{has_force_word, has_lock_word};
 pub use crate::analysis::outcome_use::DroppedOutcome;
 pub use crate::analysis::outcome_use::failure::{FailureAsWin, Mistake};
@@ -14,6 +17,9 @@ pub use crate::analysis::personal::PersonalKey;
 pub use crate::analysis::reach::Reached;
 pub use crate::analysis::region::Region;
 pub use crate::analysis::region::exits::{LeaseExit, Leaving};
+pub use crate::analysis::row_lease::LeaseWrite;
+pub use crate::analysis::schema::Dialect;
+pub use crate::analysis::schema_faults::FenceFault;
 pub use crate::analysis::script_faults::{NumberFault, ReplyFault};
 pub use crate::analysis::script_keys::{KeySource, UndeclaredUse};
 pub use crate::analysis::slots::{ClusterUse, Conflict, Unit};
@@ -48,6 +54,15 @@ pub fn removal(analysis: &Analysis<'_>, release: &KeyUse) -> Removal {
         true => Removal { does: "empties", done: "emptied" },
         false => Removal { does: "deletes", done: "deleted" },
     }
+}
+
+/// A column as `sea-orm` names it: `OnHand` for `on_hand`.
+pub fn variant(column: &str) -> String {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>()
+    };
+    column.split('_').map(capital).collect()
 }
 
 /// How to release only one's own lease, for the client that was called.

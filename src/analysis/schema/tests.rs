@@ -118,3 +118,37 @@ fn checked_queries_are_read_and_counted() {
     let problems = all.files.values().map(|file| file.parsed.problems.len());
     assert_eq!(problems.collect::<Vec<_>>(), [0, 1, 1]);
 }
+
+#[test]
+fn a_floor_is_a_check_that_keeps_a_column_up() {
+    let all = schemas(&[(
+        "m/1_a.sql",
+        "CREATE TABLE a (
+            id bigint PRIMARY KEY,
+            plain int CHECK (plain >= 0),
+            turned int, CHECK (0 <= turned),
+            between_two int, CHECK (between_two BETWEEN 0 AND 9),
+            room int, used int, CHECK (used <= room),
+            maybe numeric(9, 2), CONSTRAINT m CHECK (((maybe IS NULL) OR (maybe >= (0)::numeric))),
+            summed int, spare int, CHECK (summed + spare >= 0),
+            late int,
+            capped int, CHECK (capped <= 100),
+            debt int, CHECK (debt >= -100),
+            free int, label text
+        );
+        ALTER TABLE a ADD CONSTRAINT late_up CHECK (late > 0) NOT VALID;",
+    )]);
+    let table = all.table(&name("a"), "src/a.rs").unwrap();
+    let kept: Vec<&str> = table
+        .columns
+        .iter()
+        .map(|column| column.name.as_str())
+        .filter(|column| table.floor(column).is_some())
+        .collect();
+    assert_eq!(
+        kept,
+        ["plain", "turned", "between_two", "room", "maybe", "summed", "spare", "late"]
+    );
+    assert!(table.is_number("maybe") && table.is_number("free") && table.is_number("id"));
+    assert!(!table.is_number("label") && !table.is_number("absent"));
+}

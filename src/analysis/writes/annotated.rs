@@ -29,20 +29,12 @@ impl Analysis<'_> {
     #[must_use]
     pub fn annotated_writes(&self) -> Vec<AnnotatedWrite<'_>> {
         let mut found = Vec::new();
-        for (id, sql) in &self.schemas.files {
-            let Some(file) = self.program.tree.file(*id) else { continue };
-            let mut from = 0;
-            for statement in &sql.parsed.statements {
-                let until = statement.span.end as usize;
-                let text = file.text.get(from..until).unwrap_or_default();
-                from = until;
-                let Some((name, annotation)) = annotation(text) else { continue };
-                if !COUNTLESS.contains(&annotation) {
-                    continue;
-                }
-                if let Some(write) = self.annotated_write(statement, &file.path) {
-                    found.push(AnnotatedWrite { name, annotation, statement, write });
-                }
+        for (name, annotation, statement, path) in self.annotated_statements() {
+            if !COUNTLESS.contains(&annotation) {
+                continue;
+            }
+            if let Some(write) = self.annotated_write(statement, path) {
+                found.push(AnnotatedWrite { name, annotation, statement, write });
             }
         }
         found
@@ -59,7 +51,7 @@ impl Analysis<'_> {
 }
 
 /// The name and annotation in the last `name:` comment of a text.
-fn annotation(text: &str) -> Option<(&str, &str)> {
+pub(in crate::analysis) fn annotation(text: &str) -> Option<(&str, &str)> {
     text.lines().rev().find_map(|line| {
         let line = line.trim_start();
         let comment = ["--", "/*", "#"].iter().find_map(|leader| line.strip_prefix(leader))?;

@@ -28,7 +28,7 @@ pub(super) type Located = (BodyId, ValueId);
 impl Analysis<'_> {
     /// Whether the same transaction locked or inserted the row before, here or in every caller that
     /// hands it down. On a pool every statement is a transaction of its own.
-    pub(super) fn owned_by_transaction(
+    pub(in crate::analysis) fn owned_by_transaction(
         &self,
         effect: &Effect,
         call: &SqlCall,

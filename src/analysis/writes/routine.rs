@@ -8,8 +8,7 @@ use super::{GuardedWrite, written};
 use crate::analysis::Analysis;
 use crate::analysis::row_guard::{Weight, row_guard};
 use crate::config::Confidence;
-use crate::ir::sql::{SchemaChange, Statement, StatementKind, TableName};
-use crate::source::{FileId, Span};
+use crate::ir::sql::{Statement, StatementKind, TableName};
 
 /// A guarded write of a stored function whose row count nothing asks for.
 #[derive(Clone, Debug)]
@@ -28,30 +27,15 @@ impl Analysis<'_> {
     #[must_use]
     pub fn routine_writes(&self) -> Vec<RoutineWrite<'_>> {
         let mut found = Vec::new();
-        for (id, sql) in &self.schemas.files {
-            let Some(file) = self.program.tree.file(*id) else { continue };
-            for statement in &sql.parsed.statements {
-                let StatementKind::Schema(changes) = &statement.kind else { continue };
-                for change in changes {
-                    let SchemaChange::CreateFunction { name, body } = change else { continue };
-                    if self.is_superseded(*id, name, statement.span) {
-                        continue;
-                    }
-                    found.extend(body.iter().enumerate().filter_map(|(index, statement)| {
-                        let (before, after) = body.split_at_checked(index)?;
-                        let write = self.unasked(statement, before, after, &file.path)?;
-                        Some(RoutineWrite { name, statement, write })
-                    }));
-                }
-            }
+        for function in self.stored_functions() {
+            let body = function.body;
+            found.extend(body.iter().enumerate().filter_map(|(index, statement)| {
+                let (before, after) = body.split_at_checked(index)?;
+                let write = self.unasked(statement, before, after, function.path)?;
+                Some(RoutineWrite { name: function.name, statement, write })
+            }));
         }
         found
-    }
-
-    /// Whether a later migration of the same set defines the function anew.
-    fn is_superseded(&self, file: FileId, name: &str, span: Span) -> bool {
-        let mut sets = self.schemas.sets.iter().filter(|schema| schema.set.files.contains(&file));
-        sets.any(|schema| schema.routines.get(name).is_some_and(|last| last.span != span))
     }
 
     fn unasked(
@@ -80,7 +64,7 @@ impl Analysis<'_> {
 
 /// Whether a statement locks or inserts a row of a table: then it is there for the rest of the
 /// transaction.
-pub(super) fn owns(statement: &Statement, table: &TableName) -> bool {
+pub(in crate::analysis) fn owns(statement: &Statement, table: &TableName) -> bool {
     match &statement.kind {
         StatementKind::Insert(insert) => insert.table.name == table.name,
         StatementKind::Select(select) => {

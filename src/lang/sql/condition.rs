@@ -3,12 +3,34 @@
 use sqlparser::ast::{BinaryOperator, Expr, InTarget, Spanned, UnaryOperator};
 
 use super::expression::{columns, expression};
-use super::query;
-use super::reader::Places;
+use super::normalise::{Numbering, normalise};
+use super::reader::{Lines, Places, parse_expression, too_much};
+use super::{Dialect, query, token};
 use crate::ir::sql::{Comparison, Expression, Predicate, PredicateKind};
+use crate::ir::value::Text;
+use crate::source::Span;
 
 /// How deep OR and NOT are followed.
 const DEPTH: usize = 24;
+
+/// The conjuncts of a condition that stands alone, as a CHECK keeps it; empty when it can't be read.
+/// `place` is where they are said to stand.
+#[must_use]
+pub fn conjuncts_of(condition: &str, dialect: Dialect, place: Span) -> Vec<Predicate> {
+    let tokens = token::tokens(condition, dialect);
+    if too_much(condition, &tokens) {
+        return Vec::new();
+    }
+    let text = Text::verbatim(condition, place);
+    let mut numbering = Numbering::new(condition, &tokens);
+    let normalised = normalise(condition, &tokens, dialect, &mut numbering);
+    let lines = Lines::new(&normalised.text);
+    let places = Places { text: &text, normalised: &normalised, lines: &lines, whole: place };
+    let read = parse_expression(dialect, &normalised.text);
+    let mut found = read.map(|expr| predicates(&expr, places)).unwrap_or_default();
+    found.iter_mut().for_each(|predicate| predicate.span = place);
+    found
+}
 
 /// The conjuncts of a condition, in order.
 pub(super) fn predicates(expr: &Expr, places: Places<'_>) -> Vec<Predicate> {

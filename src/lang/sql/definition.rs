@@ -111,6 +111,9 @@ fn column_constraints(definition: &ColumnDef, places: Places<'_>) -> Vec<Constra
             let kind = match option {
                 ColumnOption::Unique(_) => ConstraintKind::Unique(vec![column.clone()]),
                 ColumnOption::PrimaryKey(_) => ConstraintKind::PrimaryKey(vec![column.clone()]),
+                ColumnOption::Check(check) => {
+                    ConstraintKind::Check { text: check.expr.to_string(), not_valid: false }
+                }
                 _ => return None,
             };
             Some(Constraint {
@@ -136,7 +139,7 @@ fn column_of(definition: &ColumnDef, places: Places<'_>) -> Column {
     column
 }
 
-/// Reads one option; a named UNIQUE or PRIMARY KEY is a constraint of the table instead.
+/// Reads one option; a named UNIQUE, PRIMARY KEY or CHECK is a constraint of the table instead.
 fn column_option(column: &mut Column, named: bool, option: &ColumnOption) {
     match option {
         ColumnOption::NotNull => column.not_null = true,
@@ -146,7 +149,7 @@ fn column_option(column: &mut Column, named: bool, option: &ColumnOption) {
             column.primary_key = !named;
         }
         ColumnOption::Unique(_) => column.unique = !named,
-        ColumnOption::Check(check) => {
+        ColumnOption::Check(check) if !named => {
             let text = check.expr.to_string();
             column.check = Some(match column.check.take() {
                 Some(before) => format!("({before}) AND ({text})"),
