@@ -16,6 +16,8 @@ use crate::source::{FileId, Language, Span};
 mod allow;
 /// The findings that touch the files that were given.
 pub mod given;
+/// What mends an allow comment.
+mod mending;
 /// How far an allow comment reaches.
 mod reach;
 /// What an allow comment says of one rule, and what came of it.
@@ -64,8 +66,12 @@ pub fn apply(findings: Vec<Finding>, program: &Program, settings: &Settings) -> 
         }
     }
     filtered.suppressions.retain(|one| counts(one.span, program, settings));
-    for suppression in &filtered.suppressions {
-        report(suppression, settings, &mut kept);
+    for comment in filtered.suppressions.chunk_by(|one, next| one.comment == next.comment) {
+        for suppression in comment {
+            if let Some(finding) = told(suppression, settings) {
+                kept.report(mended(finding, suppression, comment, program));
+            }
+        }
     }
     let mut kept = kept.finish();
     number(&mut kept, &program.tree);
@@ -187,12 +193,28 @@ fn permit(
     allowed
 }
 
-/// Reports an allow comment that does not do what its author believes.
-fn report(suppression: &Suppression, settings: &Settings, findings: &mut Findings) {
+/// The finding with what mends the allow comment it is about.
+fn mended(
+    finding: Finding,
+    suppression: &Suppression,
+    comment: &[Suppression],
+    program: &Program,
+) -> Finding {
+    let file = program.tree.file(suppression.span.file);
+    let fix = file.and_then(|file| match suppression.state {
+        State::Unused => mending::removal(comment, file),
+        State::UnknownRule => mending::renaming(suppression, file),
+        _ => None,
+    });
+    fix.into_iter().fold(finding, Finding::fix)
+}
+
+/// What is to be said of an allow comment that does not do what its author believes.
+fn told(suppression: &Suppression, settings: &Settings) -> Option<Finding> {
     let name = suppression.rule.as_deref().unwrap_or_default();
     let (rule, message, help) = match &suppression.state {
-        State::Silences(_) | State::Off => return,
-        State::Unused if settings.ignore_allows => return,
+        State::Silences(_) | State::Off => return None,
+        State::Unused if settings.ignore_allows => return None,
         State::Unused => (
             &unused_allow::RULE,
             format!("`{name}` is not found here, so there is nothing to allow"),
@@ -219,9 +241,8 @@ fn report(suppression: &Suppression, settings: &Settings, findings: &mut Finding
             "write `leaselint: allow(rule) -- reason`".to_owned(),
         ),
     };
-    if rule.is_active(settings) {
-        findings.report(rule.finding(suppression.span, message).help(help).subject(name));
-    }
+    let finding = || rule.finding(suppression.span, message).help(help).subject(name);
+    rule.is_active(settings).then(finding)
 }
 
 /// Whether a place counts: it is no test code, or that is wanted too.

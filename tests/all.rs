@@ -5,6 +5,7 @@
 mod marks;
 
 mod cli;
+mod fixes;
 mod fixtures;
 mod gaps;
 mod lowering;

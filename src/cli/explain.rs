@@ -18,8 +18,9 @@ pub(super) fn explain(name: &str) -> Result<u8, Failure> {
 
 fn facts(info: &RuleInfo) -> String {
     let off = if info.pedantic { ", off unless selected" } else { "" };
+    let fixes = info.fixes.map(|fix| format!(", fixable ({})", fix.word())).unwrap_or_default();
     format!(
-        "severity {}, confidence {}, in {}, since {}{off}\n{}",
+        "severity {}, confidence {}, in {}, since {}{off}{fixes}\n{}",
         info.severity.word(),
         info.confidence.word(),
         info.languages.join(", "),
@@ -41,8 +42,9 @@ pub(super) fn rules() -> Result<u8, Failure> {
             group = &info.group;
         }
         let off = if info.pedantic { " (off unless selected)" } else { "" };
+        let fixes = info.fixes.map(|fix| format!(" (fixable, {})", fix.word())).unwrap_or_default();
         let severity = info.severity.word();
-        writeln!(out, "  {:widest$}  {severity:7}  {}{off}", rule.id, info.summary)?;
+        writeln!(out, "  {:widest$}  {severity:7}  {}{off}{fixes}", rule.id, info.summary)?;
     }
     output(out.as_bytes())?;
     Ok(CLEAN)

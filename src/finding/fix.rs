@@ -25,6 +25,17 @@ pub enum Applicability {
     Unsafe,
 }
 
+impl Applicability {
+    /// `safe`, `unsafe`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+        }
+    }
+}
+
 /// A text that another takes the place of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {

@@ -1,6 +1,7 @@
 //! The front matter of a rule's page: flat `key: value` lines between two `---` lines.
 
 use crate::config::{Confidence, Severity};
+use crate::finding::fix::Applicability;
 
 /// Where the pages can be read, when the tool prints a link to one.
 const PAGES: &str = "https://github.com/leaselint/leaselint/blob/main/rules";
@@ -23,6 +24,8 @@ pub struct RuleInfo {
     pub since: String,
     /// Off unless selected.
     pub pedantic: bool,
+    /// Whether a finding comes with a change that mends it, and whether a tool may make it unasked.
+    pub fixes: Option<Applicability>,
     /// A link to the page.
     pub url: String,
 }
@@ -37,6 +40,7 @@ impl Default for RuleInfo {
             group: String::new(),
             since: String::new(),
             pedantic: false,
+            fixes: None,
             url: String::new(),
         }
     }
@@ -74,6 +78,11 @@ impl RuleInfo {
             "group" => value.clone_into(&mut self.group),
             "since" => value.clone_into(&mut self.since),
             "pedantic" => self.pedantic = value.parse().map_err(|_| unknown())?,
+            "fixes" => {
+                let known = [Applicability::Safe, Applicability::Unsafe];
+                let named = known.into_iter().find(|one| one.word() == value);
+                self.fixes = Some(named.ok_or_else(unknown)?);
+            }
             _ => return Err(format!("`{key}` is no key of a page")),
         }
         Ok(())
