@@ -66,16 +66,36 @@ function rdjson(run) {
   const single = lines(run, "rdjsonl.jsonl");
   single.forEach(validate);
   assert.equal(single.length, findings(run).length);
-  // Columns count bytes: what lies between them is what the finding is about.
-  json(run, "rdjson.json").diagnostics.forEach(({ location, suggestions }) => {
-    for (const range of [location.range, ...suggestions.map((one) => one.range)]) {
-      const source = readFileSync(join(reports, "sources", location.path));
-      const starts = [0];
-      source.forEach((byte, at) => byte === 10 && starts.push(at + 1));
-      const offset = ({ line, column }) => starts[line - 1] + column - 1;
-      const part = source.subarray(offset(range.start), offset(range.end));
-      assert.ok(!part.toString().includes("\ufffd"), "a column within a character");
-    }
+}
+
+// Three reports count columns in three units. What lies between them in the sources has to be the same.
+function columns(run) {
+  const lines = (text) => text.split(/(?<=\n)/);
+  const part = (all, start, end, join) => {
+    const within = all.slice(start[0] - 1, end[0]);
+    within[within.length - 1] = within.at(-1).slice(0, end[1] - 1);
+    within[0] = within[0].slice(start[1] - 1);
+    return join(within);
+  };
+  const { results } = json(run, "sarif.sarif").runs[0];
+  const { diagnostics } = json(run, "rdjson.json");
+  findings(run).forEach((one, at) => {
+    const source = readFileSync(join(reports, "sources", one.path));
+    const text = source.toString();
+    const marked = text.startsWith("\ufeff") ? text.slice(1) : text;
+    const characters = part(
+      lines(marked).map((line) => [...line]), [one.line, one.column], [one.end_line, one.end_column],
+      (within) => within.flat().join(""));
+    const { startLine, startColumn, endLine, endColumn } =
+      results[at].locations[0].physicalLocation.region;
+    const units = part(lines(marked), [startLine, startColumn], [endLine, endColumn],
+      (within) => within.join(""));
+    const { start, end } = diagnostics[at].location.range;
+    const bytes = part(
+      lines(text).map((line) => Buffer.from(line)), [start.line, start.column], [end.line, end.column],
+      (within) => Buffer.concat(within).toString());
+    assert.ok(characters.length > 0);
+    assert.deepEqual([units, bytes], [characters, characters]);
   });
 }
 
@@ -172,7 +192,7 @@ function unescaped(value) {
 }
 
 for (const run of ["found", "clean"]) {
-  for (const check of [validator, lineHashes, rdjson, gitlab, github, azure, checkstyle]) {
+  for (const check of [validator, lineHashes, rdjson, columns, gitlab, github, azure, checkstyle]) {
     await check(run);
     console.log(`${run}: ${check.name} is as others read it`);
   }
