@@ -14,6 +14,7 @@ use leaselint::finding::{Finding, number};
 use leaselint::report::{Format, Report, Statements, Style, write};
 use leaselint::rules;
 use leaselint::source::{Language, Position, Skipped, Span, Tree};
+use serde_json::Value;
 
 use crate::{package, updating};
 
@@ -155,6 +156,43 @@ fn compare(name: &str, text: &str, faults: &mut Vec<String>) {
     }
 }
 
+/// A SARIF log without the descriptions of all rules: those are on their pages.
+fn without_rules(text: &str) -> String {
+    let mut log: Value = serde_json::from_str(text).unwrap();
+    let run = &mut log["runs"][0];
+    run["tool"]["driver"]["rules"] = Value::Null;
+    for result in run["results"].as_array_mut().unwrap() {
+        result["ruleIndex"] = Value::Null;
+    }
+    format!("{log:#}\n")
+}
+
+#[test]
+fn every_rule_is_described_as_code_scanning_wants_it() {
+    let tree = Tree::from_texts(texts());
+    let text = report(Format::Sarif, &found(&tree), &tree, &[]);
+    let log: Value = serde_json::from_str(&text).unwrap();
+    let run = &log["runs"][0];
+    let described = run["tool"]["driver"]["rules"].as_array().unwrap();
+    assert_eq!(described.len(), rules::RULES.len());
+    for (rule, page) in described.iter().zip(rules::RULES) {
+        assert_eq!(rule["id"], page.id);
+        for key in ["shortDescription", "fullDescription"] {
+            let length = rule[key]["text"].as_str().unwrap().chars().count();
+            assert!((10..=1024).contains(&length), "{}: {key}", page.id);
+        }
+        for key in ["text", "markdown"] {
+            let text = rule["help"][key].as_str().unwrap();
+            assert!(text.starts_with(&format!("# {}\n", page.id)), "{}", page.id);
+        }
+        assert!(rule["properties"]["tags"].as_array().unwrap().len() <= 10, "{}", page.id);
+    }
+    for result in run["results"].as_array().unwrap() {
+        let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+        assert_eq!(described[index]["id"], result["ruleId"]);
+    }
+}
+
 #[test]
 fn every_format_shows_what_was_found_and_that_nothing_was() {
     let tree = Tree::from_texts(texts());
@@ -169,17 +207,34 @@ fn every_format_shows_what_was_found_and_that_nothing_was() {
         for (what, text) in [("found", full), ("clean", clean)] {
             let name = format!("{what}-{}.{}", format.name(), ending(format));
             put(&folder, &name, &text);
-            compare(&name, &text, &mut faults);
+            let kept = if format == Format::Sarif { without_rules(&text) } else { text };
+            compare(&name, &kept, &mut faults);
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
+/// A file whose name would be a command, and one finding in it.
+fn hostile() -> (Tree, Vec<Finding>) {
+    let path = "::error file=x::a\n::warning::b\r##[error]\u{1b}[31m%0A::c.rs";
+    let tree = Tree::from_texts(vec![(path.into(), Language::Rust, "::error::x\n".into())]);
+    let place = span(&tree, path, "::error::x");
+    let rule = rules::find("unconditional-del").unwrap();
+    let mut all = vec![rule.finding(place, "::error::d").step(place, "##[error]e").help("::f")];
+    number(&mut all, &tree);
+    (tree, all)
+}
+
 #[test]
 fn nothing_in_a_report_is_a_command_or_steers_a_terminal() {
-    let tree = Tree::from_texts(texts());
-    for format in Format::ALL {
-        let text = report(format, &found(&tree), &tree, &skipped());
+    let (tree, (odd, odd_findings)) = (Tree::from_texts(texts()), hostile());
+    let all = Format::ALL.into_iter().flat_map(|format| {
+        [
+            (format, report(format, &found(&tree), &tree, &skipped())),
+            (format, report(format, &odd_findings, &odd, &[])),
+        ]
+    });
+    for (format, text) in all {
         for line in text.lines() {
             let own = match format {
                 Format::Github => {
@@ -204,4 +259,27 @@ fn nothing_in_a_report_is_a_command_or_steers_a_terminal() {
             assert!(!line.chars().any(control), "{name}: {line:?}");
         }
     }
+}
+
+#[test]
+fn what_is_too_much_for_a_forge_is_cut_and_counted() {
+    let tree = Tree::from_texts(texts());
+    let kept = found(&tree);
+    let (worst, note) = (&kept[0], kept.iter().find(|one| one.severity == Severity::Note).unwrap());
+    let mut many = vec![note.clone(); 25_001];
+    many.push(worst.clone());
+    let sarif: Value = serde_json::from_str(&report(Format::Sarif, &many, &tree, &[])).unwrap();
+    let run = &sarif["runs"][0];
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 25_000);
+    assert_eq!(results.last().unwrap()["level"], "error", "the worst are kept, in their order");
+    let told = &run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"];
+    assert!(told.as_str().unwrap().starts_with("2 results are left out"), "{told}");
+
+    let summary = report(Format::GithubSummary, &many, &tree, &[]);
+    assert!(summary.len() < 1024 * 1024, "{}", summary.len());
+    let rows = summary.lines().filter(|line| line.starts_with("| note |")).count();
+    let left = format!("{} more findings: a step summary has no room", many.len() - 1 - rows);
+    assert!(rows > 100 && summary.contains(&left), "{rows} {left}");
+    assert!(summary.contains("| error |"), "the worst come first");
 }

@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use super::place::Unit;
-use super::{Report, words};
+use super::{Report, one_line, words};
 use crate::config::Severity;
 use crate::finding::Finding;
 
@@ -37,11 +37,10 @@ fn data(text: &str) -> String {
 /// The value of a property of a command.
 fn property(text: &str) -> String {
     let mut value = String::new();
-    for character in text.chars() {
+    for character in one_line(text).chars() {
         match character {
             '%' => value.push_str("%AZP25"),
-            '\r' | '\n' | ';' | ']' => value.push_str(&format!("%{:02X}", character as u32)),
-            control if control.is_control() => value.extend(control.escape_default()),
+            ';' | ']' => value.push_str(&format!("%{:02X}", character as u32)),
             plain => value.push(plain),
         }
     }

@@ -12,8 +12,8 @@ use crate::config::Severity;
 use crate::finding::Finding;
 use crate::source::{Span, beginning};
 
-/// The most bytes of a table: other commands of the step want room, too.
-const LARGEST: usize = 512 * 1024;
+/// The most bytes of a list: there are two, and other commands of the step want room, too.
+const LARGEST: usize = 400 * 1024;
 
 /// The longest text of a finding, in bytes.
 const LONGEST_TEXT: usize = 2000;
