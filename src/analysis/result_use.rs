@@ -10,8 +10,13 @@ use crate::ir::effect::{BodyId, Effect, EffectKind, Site};
 use crate::ir::index::TypeRef;
 use crate::ir::value::{Adapter, Pattern, TemplatePart, ValueId, ValueKind};
 use crate::link::Program;
-use crate::link::evaluate::{is_success, keeps_success};
+use crate::link::evaluate::keeps_success;
 use crate::source::Span;
+
+mod callee;
+mod success;
+
+use success::{is_payload, looks_inside};
 
 /// What happens to a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,13 @@ pub enum ResultUse {
 #[must_use]
 pub fn result_use(program: &Program, site: Site) -> ResultUse {
     Tracker { program, depth: 0, counts: Counts::Payload }.of(site)
+}
+
+/// What happens to a count that the call at a site gives: as [`result_use`], of a call whose success
+/// holds no option, so that a second `?` is one of what waits for it (`timeout(…).await??`).
+#[must_use]
+pub fn count_use(program: &Program, site: Site) -> ResultUse {
+    Tracker { program, depth: 0, counts: Counts::Number }.of(site)
 }
 
 /// What happens to the reply of a command: as [`presence_use`] of its operation, or of its part of what
@@ -86,6 +98,8 @@ const DEEPEST: u32 = 6;
 enum Counts {
     /// What is inside a success.
     Payload,
+    /// The same, where it is a number or holds one.
+    Number,
     /// And whether an optional payload is there.
     Presence,
     /// And whether it is a success at all.
@@ -113,7 +127,7 @@ impl Tracker<'_> {
         let Some(own) = self.program.body(id) else { return ResultUse::Dropped };
         let body = &own.body;
         let carriers = self.carriers(id, body, start);
-        let tested = body.blocks.iter().find_map(|block| self.tested(body, &block.end, &carriers));
+        let tested = body.blocks.iter().find_map(|block| self.tested(id, &block.end, &carriers));
         if let Some(span) = tested.or_else(|| self.unwrapped(body, &carriers)) {
             return ResultUse::Tested(span);
         }
@@ -123,11 +137,7 @@ impl Tracker<'_> {
                 return found;
             }
         }
-        let mut ends = body.blocks.iter().map(|block| &block.end);
-        let returned = ends.find_map(|end| self.returned(end, &carriers));
-        if let Some(span) = returned
-            && !self.gives_nothing(id)
-        {
+        if let Some(span) = self.returned(id, &carriers) {
             return self.given_on(id).unwrap_or(ResultUse::Returned(span));
         }
         self.used_inside(id, &carriers)
@@ -150,26 +160,19 @@ impl Tracker<'_> {
             }
         }
         for (_, op, call) in outer.calls() {
-            let given = call.arguments.iter().any(|argument| {
-                let kind = outer.kind(outer.peel(argument.value));
-                matches!(kind, ValueKind::Closure(index) if is_own(*index))
-            });
-            if given && self.gives_back(Site { body: parent, op }, call, id) {
-                start.insert(call.result);
+            let given = call.arguments.iter().map(|argument| argument.value).chain(call.receiver);
+            let mut given = given.map(|value| outer.kind(outer.peel(value)));
+            if !given.any(|kind| matches!(kind, ValueKind::Closure(index) if is_own(*index))) {
+                continue;
+            }
+            match self.use_by_runner(Site { body: parent, op }, call, id) {
+                Some(ResultUse::Returned(_)) => _ = start.insert(call.result),
+                Some(used @ (ResultUse::Tested(_) | ResultUse::Passed(_))) => return Some(used),
+                _ => {}
             }
         }
         let deeper = Self { depth: self.depth + 1, ..*self };
         (!start.is_empty()).then(|| deeper.follow(parent, start))
-    }
-
-    /// Whether a call runs a closure at once and gives back what it returns: a macro around it, or a
-    /// library's (`transaction`, `run`, `interact`). What a workspace function does with it is not
-    /// looked into.
-    fn gives_back(&self, site: Site, call: &Call, closure: BodyId) -> bool {
-        matches!(call.callee, Callee::Macro(_))
-            || self.program.targets(site.body, site.op).is_some_and(|targets| {
-                targets.runs.contains(&closure) && targets.bodies.is_empty() && !targets.spawned
-            })
     }
 
     /// All values that carry the result, found by running to a fixpoint over the body's values.
@@ -209,7 +212,8 @@ impl Tracker<'_> {
                 has(value)
                     && (failure
                         || self.adapter_carries(id, *adapter, *argument)
-                        || (self.counts == Counts::Presence && is_payload(body, *value)))
+                        || (self.counts == Counts::Presence && is_payload(body, *value))
+                        || self.is_told_by_success(id, *value))
             }
             ValueKind::Matches { value, pattern } => has(value) && self.looks(pattern),
             ValueKind::Binary { left, right, .. } => has(left) || has(right),
@@ -224,8 +228,10 @@ impl Tracker<'_> {
             }
             ValueKind::List(values) | ValueKind::Join(values) => values.iter().any(has),
             ValueKind::Result(op) => {
-                let call = body.call(*op);
-                call.is_some_and(|call| call.receiver.as_ref().is_some_and(has))
+                let site = Site { body: id, op: *op };
+                body.call(*op).is_some_and(|call| {
+                    call.receiver.as_ref().is_some_and(has) || self.comes_back(site, call, carriers)
+                })
             }
             _ => false,
         }
@@ -249,7 +255,9 @@ impl Tracker<'_> {
                         _ => true,
                     },
                     // `map(drop)`: thrown away by name.
-                    Some(ValueKind::Path(path)) => path.last() != Some("drop"),
+                    Some(ValueKind::Path(path)) => {
+                        path.last() != Some("drop") && self.function_carries(id, path)
+                    }
                     _ => true,
                 }
             }
@@ -272,10 +280,7 @@ impl Tracker<'_> {
             OpKind::Store { value, .. } if carriers.contains(value) => {
                 Some(ResultUse::Passed(span))
             }
-            OpKind::Call(call) => {
-                let given = call.arguments.iter().any(|it| carriers.contains(&it.value));
-                (given && self.takes(site, call)).then_some(ResultUse::Passed(span))
-            }
+            OpKind::Call(call) => self.used_by_call(site, call, span, carriers),
             _ => None,
         }
     }
@@ -309,13 +314,13 @@ impl Tracker<'_> {
     }
 
     /// The test of a branch, when it looks at a carrier.
-    fn tested(&self, body: &Body, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+    fn tested(&self, id: BodyId, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
         let Terminator::Branch { test, span, .. } = end else { return None };
         let looks = match test {
             Test::True(value) => carriers.contains(value),
             Test::Matches { value, pattern } => {
                 carriers.contains(value)
-                    && (self.looks(pattern) || optional_inside(body, *value, pattern))
+                    && (self.looks(pattern) || self.optional_inside(id, *value, pattern))
             }
             Test::Opaque(values) => values.iter().any(|value| carriers.contains(value)),
         };
@@ -341,15 +346,20 @@ impl Tracker<'_> {
     }
 
     /// The return that gives a carrier back; where the failure does not count, on a path without one.
-    fn returned(&self, end: &Terminator, carriers: &BTreeSet<ValueId>) -> Option<Span> {
-        match end {
+    /// A success with nothing inside gives back only whether it is one.
+    fn returned(&self, id: BodyId, carriers: &BTreeSet<ValueId>) -> Option<Span> {
+        let own = self.program.body(id)?;
+        let empty = self.gives_nothing(id);
+        own.body.blocks.iter().find_map(|block| match &block.end {
             Terminator::Return { value: Some(value), exit, span }
                 if *exit != Exit::Propagated || self.counts == Counts::Failure =>
             {
-                carriers.contains(value).then_some(*span)
+                let tells =
+                    carriers.contains(value) && (!empty || self.succeeds_by_payload(id, *value, 0));
+                tells.then_some(*span)
             }
             _ => None,
-        }
+        })
     }
 
     /// Uses in closures and async blocks that capture a carrier.
@@ -378,18 +388,6 @@ impl Tracker<'_> {
     }
 }
 
-/// Whether a value is what is inside a success: after `?` or a pattern.
-fn is_payload(body: &Body, value: ValueId) -> bool {
-    match body.kind(body.peel(value)) {
-        ValueKind::Payload { variant, .. } => is_success(variant),
-        ValueKind::Adapted { adapter: Adapter::Unwrap | Adapter::UnwrapOrDefault, .. } => true,
-        ValueKind::Adapted { value, .. } | ValueKind::Converted { value, .. } => {
-            is_payload(body, *value)
-        }
-        _ => false,
-    }
-}
-
 /// Macros that only print what they are given.
 const PRINTING: [&str; 16] = [
     "println",
@@ -409,41 +407,6 @@ const PRINTING: [&str; 16] = [
     "info_span",
     "trace_span",
 ];
-
-/// Whether a pattern looks at more than whether there was an error.
-fn looks_inside(pattern: &Pattern) -> bool {
-    match pattern {
-        Pattern::Variant { path, fields } => match path.last() {
-            Some("Err") => false,
-            Some(name) if name == "Ok" || name == crate::ir::value::SUCCESS => {
-                fields.iter().any(|(_, pattern)| !pattern.always())
-            }
-            _ => true,
-        },
-        Pattern::Or(any) => any.iter().any(looks_inside),
-        pattern => !pattern.always(),
-    }
-}
-
-/// Whether a success test is one of the payload (`row?` of an option), not of the call's result.
-fn optional_inside(body: &Body, value: ValueId, pattern: &Pattern) -> bool {
-    pattern.variant() == Some(crate::ir::value::SUCCESS) && succeeds_by_payload(body, value, 0)
-}
-
-/// Whether a value succeeds or fails by what the payload is: `row?`, `won.then_some(()).ok_or(…)`,
-/// `reply.and_then(…)`.
-fn succeeds_by_payload(body: &Body, value: ValueId, depth: u32) -> bool {
-    match body.kind(body.peel(value)) {
-        ValueKind::Payload { variant, .. } => is_success(variant),
-        ValueKind::Adapted { adapter: Adapter::AndThen, .. } => true,
-        ValueKind::Adapted {
-            value,
-            adapter: Adapter::OkOr | Adapter::Then | Adapter::Filter,
-            ..
-        } => depth < DEEPEST && succeeds_by_payload(body, *value, depth + 1),
-        _ => false,
-    }
-}
 
 #[cfg(test)]
 mod tests;

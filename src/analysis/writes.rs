@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Analysis;
 use super::region::Region;
-use super::result_use::{ResultUse, presence_use, result_use};
+use super::result_use::{ResultUse, count_use, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
@@ -208,7 +208,7 @@ impl Analysis<'_> {
             // An empty reply tells only when the statement returns rows.
             ZeroRows::Rows if !returns => true,
             ZeroRows::Rows => presence_use(self.program, effect.site) == ResultUse::Dropped,
-            _ => result_use(self.program, effect.site) == ResultUse::Dropped,
+            _ => count_use(self.program, effect.site) == ResultUse::Dropped,
         };
         lost && !self.asked_of_connection(effect, call)
     }

@@ -141,6 +141,10 @@ impl Runnable<'_> {
             None => is_spawn_by_name(call),
         };
         let mut runs = Vec::new();
+        // `fetch.retry(policy)`: closures have no methods of their own.
+        if let Some(receiver) = call.receiver.filter(|_| !awaited_later(call)) {
+            add(&mut runs, self.flow.callables(site.body, receiver));
+        }
         for argument in &call.arguments {
             add(&mut runs, self.flow.callables(site.body, argument.value));
             if spawns || !awaited_later(call) {
