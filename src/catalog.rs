@@ -13,6 +13,7 @@ use crate::config::names;
 
 pub mod receiver;
 pub mod redis;
+pub mod sandbox;
 pub mod row;
 mod table;
 

@@ -58,6 +58,14 @@ pub mod lua_nil_compare;
 pub mod lua_number_as_string;
 pub mod lua_zero_truthy;
 pub mod lua_status_compare;
+pub mod lua_global_variable;
+pub mod lua_number_precision;
+pub mod lua_pcall_ignored;
+pub mod script_arity_mismatch;
+pub mod lua_unknown_command;
+pub mod script_argument_in_keys;
+pub mod script_unbounded_loop;
+pub mod keys_command;
 pub mod syntax_error;
 pub mod analysis_limit;
 pub mod malformed_allow;
@@ -98,6 +106,14 @@ pub static RULES: &[&Rule] = &[
     &lua_number_as_string::RULE,
     &lua_zero_truthy::RULE,
     &lua_status_compare::RULE,
+    &lua_global_variable::RULE,
+    &lua_number_precision::RULE,
+    &lua_pcall_ignored::RULE,
+    &script_arity_mismatch::RULE,
+    &lua_unknown_command::RULE,
+    &script_argument_in_keys::RULE,
+    &script_unbounded_loop::RULE,
+    &keys_command::RULE,
     &syntax_error::RULE,
     &analysis_limit::RULE,
     &malformed_allow::RULE,

@@ -24,7 +24,7 @@ use crate::ir::body::{
     BlockId, Body, BodyKind, Exit, Lowered, OpKind, Problem, ProblemKind, Terminator, Test,
 };
 use crate::ir::index::Path;
-use crate::ir::value::{Literal, Text, ValueId, ValueKind};
+use crate::ir::value::{HOLE, Literal, Text, ValueId, ValueKind};
 use crate::lang::cursor;
 use crate::source::Span;
 
@@ -79,6 +79,8 @@ pub fn lower<'t>(text: &'t Text, source: &'t str, root: Node<'t>, part: &Part<'t
 struct Lowerer<'t> {
     text: &'t Text,
     source: &'t str,
+    /// Whether a host language puts something into the text: it may define any name.
+    has_holes: bool,
     bodies: Vec<Body>,
     problems: Vec<Problem>,
     /// The body that is being written.
@@ -111,6 +113,7 @@ impl<'t> Lowerer<'t> {
         Self {
             text,
             source,
+            has_holes: text.content.contains(HOLE) || text.content != source,
             bodies: vec![Body::new(BodyKind::Script, None, span)],
             problems: Vec::new(),
             current: 0,

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::literal;
 use super::{Lowerer, cursor};
+use crate::catalog::sandbox;
 use crate::ir::index::Path;
 use crate::ir::value::{
     HOLE, LARGEST_TEXT, Literal, Operator, TemplatePart, Text, ValueId, ValueKind,
@@ -108,6 +109,7 @@ impl<'t> Lowerer<'t> {
         match known {
             Some(value) => value,
             None if self.bindings.find(name).is_some() => self.unknown(span),
+            None if self.has_holes && !sandbox::defines(name) => self.unknown(span),
             None => self.path(&[name], span),
         }
     }
