@@ -14,12 +14,18 @@ use clap::Parser;
 mod arguments;
 /// The CI system that runs this.
 mod ci;
+/// The baseline.
+mod baseline;
+/// Of which change findings are shown.
+mod changed;
 /// `leaselint check`: from files to findings.
 pub mod check;
 /// `leaselint explain` and `leaselint rules`.
 mod explain;
 /// Files that a run writes.
 mod files;
+/// Asking git.
+mod git;
 /// `leaselint ir`.
 mod ir;
 /// What is written where.

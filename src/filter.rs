@@ -1,4 +1,4 @@
-//! Allow comments and settings: which findings are shown.
+//! Allow comments, settings, baseline and changed lines: which findings are shown.
 //!
 //! An allow comment silences the rules it names, where it stands, and nothing else. One that is
 //! malformed, names no rule of ours, or silences nothing is a finding itself.
@@ -18,6 +18,10 @@ mod allow;
 pub mod given;
 /// What mends an allow comment.
 mod mending;
+/// Findings that are known and not to be shown.
+pub mod baseline;
+/// Changed lines.
+pub mod changed;
 /// How far an allow comment reaches.
 mod reach;
 /// What an allow comment says of one rule, and what came of it.
@@ -33,10 +37,14 @@ pub struct Filtered {
     pub shown: Vec<Finding>,
     /// How many an allow comment silenced.
     pub allowed: usize,
-    /// How many were not sure or not bad enough to be shown.
-    pub hidden: usize,
     /// The allow comments, in the order of their places.
     pub suppressions: Vec<Suppression>,
+    /// Those that are not sure or not bad enough to be shown.
+    pub hidden: Vec<Finding>,
+    /// How many the baseline knows.
+    pub known: usize,
+    /// How many are none of the changed lines'.
+    pub outside: usize,
 }
 
 /// One rule of one allow comment that can silence something.
@@ -75,19 +83,30 @@ pub fn apply(findings: Vec<Finding>, program: &Program, settings: &Settings) -> 
     }
     let mut kept = kept.finish();
     number(&mut kept, &program.tree);
-    for mut finding in kept {
-        if let Some(severity) = settings.severity.get(finding.rule) {
-            finding.severity = *severity;
-        }
-        if finding.confidence >= settings.shown_confidence()
-            && finding.severity >= settings.shown_severity()
-        {
-            filtered.shown.push(finding);
-        } else {
-            filtered.hidden += 1;
-        }
+    for finding in kept {
+        filtered.sort_in(finding, settings);
     }
     filtered
+}
+
+impl Filtered {
+    /// Gives a finding the severity that the settings say, and puts it where they want it.
+    fn sort_in(&mut self, mut finding: Finding, settings: &Settings) {
+        if let Some(severity) = settings.severity.get(finding.rule) {
+            finding.severity = *severity;
+            finding.alike.iter_mut().for_each(|other| other.severity = *severity);
+        }
+        let is_shown = |finding: &Finding| {
+            finding.confidence >= settings.shown_confidence()
+                && finding.severity >= settings.shown_severity()
+        };
+        finding.alike.retain(is_shown);
+        if is_shown(&finding) {
+            self.shown.push(finding);
+        } else {
+            self.hidden.push(finding);
+        }
+    }
 }
 
 /// The allow comments of all files that can silence something; all there are go to `suppressions`.

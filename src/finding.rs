@@ -40,6 +40,12 @@ pub struct Finding {
     pub function: Option<String>,
     /// What names it across edits; given by [`number`].
     pub fingerprint: Option<Fingerprint>,
+    /// Where its primary place was before changed lines moved it to one of its steps.
+    pub moved_from: Option<Span>,
+    /// Steps that were cut out of the middle of [`steps`](Self::steps) by [`Findings::finish`].
+    pub unshown: Vec<Step>,
+    /// What the rule found at the same place for other reasons; this one stands for them.
+    pub alike: Vec<Finding>,
 }
 
 /// How many steps a finding shows.
@@ -97,6 +103,44 @@ impl Finding {
         self
     }
 
+    /// This finding, which stands for others of the rule at its place.
+    #[must_use]
+    pub fn alike(mut self, others: impl IntoIterator<Item = Finding>) -> Self {
+        self.alike.extend(others);
+        self
+    }
+
+    /// Every place that the finding speaks of: its primary one, then those of all its steps, also of
+    /// the ones that are not shown.
+    pub fn spans(&self) -> impl Iterator<Item = Span> {
+        let steps = self.steps.iter().chain(&self.unshown).map(|step| step.span);
+        std::iter::once(self.primary).chain(steps)
+    }
+
+    /// The primary place, as a run of everything has it.
+    #[must_use]
+    pub fn origin(&self) -> Span {
+        self.moved_from.unwrap_or(self.primary)
+    }
+
+    /// Moves the primary place to the place of one of the steps. The old place stays among the
+    /// steps, and so does a step that was not shown.
+    pub fn move_to(&mut self, place: Span) {
+        if place == self.primary {
+            return;
+        }
+        let middle = self.steps.len().min(MOST_STEPS / 2);
+        if let Some(step) = self.unshown.iter().find(|step| step.span == place).cloned() {
+            self.steps.insert(middle, step);
+        }
+        if !self.steps.iter().any(|step| step.span == self.primary) {
+            let message = "this is at fault".to_owned();
+            self.steps.insert(0, Step { span: self.primary, message });
+        }
+        self.moved_from.get_or_insert(self.primary);
+        self.primary = place;
+    }
+
     /// This finding with another severity than its page's.
     #[must_use]
     pub fn severity(mut self, severity: Severity) -> Self {
@@ -130,7 +174,7 @@ impl Findings {
     }
 
     /// All findings in the order of their places, one for each rule and place (the worst, then the
-    /// surest), with at most [`MOST_STEPS`] steps each.
+    /// surest; it keeps the others as [`Finding::alike`]), with at most [`MOST_STEPS`] steps each.
     #[must_use]
     pub fn finish(self) -> Vec<Finding> {
         let mut all = self.all;
@@ -143,31 +187,46 @@ impl Findings {
                 .then(surer)
                 .then_with(|| left.message.cmp(&right.message))
         });
+        all.iter_mut().for_each(shorten);
         all.dedup_by(|later, earlier| {
-            later.rule == earlier.rule && later.primary == earlier.primary
+            let same = later.rule == earlier.rule && later.primary == earlier.primary;
+            if same {
+                let further = std::mem::take(&mut later.alike);
+                earlier.alike.push(later.clone());
+                earlier.alike.extend(further);
+            }
+            same
         });
-        all.iter_mut().for_each(|finding| shorten(&mut finding.steps));
         all
     }
 }
 
 /// Cuts steps out of the middle: how it begins and where it ends say most.
-fn shorten(steps: &mut Vec<Step>) {
-    steps.dedup();
-    if steps.len() > MOST_STEPS {
-        let excess = steps.len() - MOST_STEPS;
+fn shorten(finding: &mut Finding) {
+    finding.steps.dedup();
+    if finding.steps.len() > MOST_STEPS {
+        let excess = finding.steps.len() - MOST_STEPS;
         let middle = MOST_STEPS / 2;
-        steps.drain(middle..middle + excess);
+        finding.unshown.extend(finding.steps.drain(middle..middle + excess));
     }
+    finding.alike.iter_mut().for_each(shorten);
 }
 
 /// What names a finding across edits: never a line number.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fingerprint {
     /// Of the rule, the enclosing function, the subject, and which of several alike it is.
     pub content: String,
     /// Of the path.
     pub path: String,
+}
+
+impl Fingerprint {
+    /// The part that is made of a path.
+    #[must_use]
+    pub fn of_path(path: &str) -> String {
+        digest(path, 8)
+    }
 }
 
 impl fmt::Display for Fingerprint {
@@ -178,7 +237,8 @@ impl fmt::Display for Fingerprint {
 
 /// Gives a fingerprint to each finding that has none. All that a rule found is to be numbered at
 /// once, shown or not: what else is shown must not change a name. A finding without a subject is
-/// named by the text at its place, white space folded.
+/// named by the text at its place, white space folded. A script without a name is called after its
+/// file; that name is left out, for the file may get another.
 pub fn number(findings: &mut [Finding], tree: &Tree) {
     let mut seen: BTreeMap<(String, String), u32> = BTreeMap::new();
     for finding in findings.iter_mut().filter(|finding| finding.fingerprint.is_none()) {
@@ -188,12 +248,18 @@ pub fn number(findings: &mut [Finding], tree: &Tree) {
         let subject = if finding.subject.is_empty() { text } else { &finding.subject };
         let subject = subject.split_whitespace().collect::<Vec<_>>().join(" ");
         let function = finding.function.as_deref().unwrap_or("");
+        let function = function.strip_prefix(name_of(path)).unwrap_or(function);
         let content = format!("{}\0{function}\0{subject}", finding.rule);
         let count = seen.entry((content.clone(), path.to_owned())).or_default();
         *count += 1;
         let content = digest(&format!("{content}\0{count}"), 16);
-        finding.fingerprint = Some(Fingerprint { content, path: digest(path, 8) });
+        finding.fingerprint = Some(Fingerprint { content, path: Fingerprint::of_path(path) });
     }
+}
+
+/// The last part of a path.
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// The first bytes of a SHA-256, in hexadecimal.
@@ -219,6 +285,9 @@ mod tests {
             subject: String::new(),
             function: None,
             fingerprint: None,
+            moved_from: None,
+            unshown: Vec::new(),
+            alike: Vec::new(),
         }
     }
 

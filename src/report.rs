@@ -61,6 +61,10 @@ pub struct Report<'r> {
     pub allowed: usize,
     /// How many findings were not sure or not bad enough to be shown.
     pub hidden: usize,
+    /// How many findings the baseline knows.
+    pub known: usize,
+    /// How many findings are none of the changed lines'.
+    pub outside: usize,
     /// Statements of SQL files.
     pub statements: Statements,
     /// What could not be followed, in path order; `None` when nobody asked.

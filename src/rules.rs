@@ -72,6 +72,7 @@ pub mod malformed_allow;
 pub mod unknown_rule;
 pub mod unused_allow;
 pub mod expired_allow;
+pub mod stale_baseline;
 
 pub use page::RuleInfo;
 
@@ -120,6 +121,7 @@ pub static RULES: &[&Rule] = &[
     &unknown_rule::RULE,
     &unused_allow::RULE,
     &expired_allow::RULE,
+    &stale_baseline::RULE,
 ];
 
 /// A rule: its name, its page, and the function that finds.
@@ -165,6 +167,9 @@ impl Rule {
             subject: String::new(),
             function: None,
             fingerprint: None,
+            moved_from: None,
+            unshown: Vec::new(),
+            alike: Vec::new(),
         }
     }
 

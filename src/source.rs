@@ -184,6 +184,36 @@ impl Tree {
         id
     }
 
+    /// Another tree of the same files, under the same numbers.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let (files, by_path) = (self.files.clone(), self.by_path.clone());
+        Self { files, by_path, skipped: self.skipped.clone() }
+    }
+
+    /// This tree with other texts, by path: files are replaced, added, or left out where there is no
+    /// text. One whose name says no language of ours is not added.
+    #[must_use]
+    pub fn edited(&self, edits: &BTreeMap<String, Option<String>>) -> Self {
+        let mut paths: BTreeMap<&str, Option<&SourceFile>> =
+            self.files.iter().map(|file| (file.path.as_str(), Some(file.as_ref()))).collect();
+        paths.extend(edits.keys().map(|path| (path.as_str(), None)));
+        let mut tree = Self { skipped: self.skipped.clone(), ..Self::default() };
+        for (path, same) in paths {
+            let language = walk::language_of(path);
+            match (same, edits.get(path), language) {
+                (Some(file), ..) => {
+                    tree.push(|id| SourceFile { id, ..file.clone() });
+                }
+                (None, Some(Some(text)), Some(language)) => {
+                    tree.push(|id| SourceFile::new(id, path, language, text));
+                }
+                _ => {}
+            }
+        }
+        tree
+    }
+
     /// All files, in path order.
     #[must_use]
     pub fn files(&self) -> &[Arc<SourceFile>] {
@@ -281,6 +311,18 @@ mod tests {
         assert_eq!(tree.package("b/lib.rs"), Some(""));
         assert_eq!(Tree::default().package("b/lib.rs"), None);
         assert_eq!(beginning("aé", 2), "a");
+    }
+
+    #[test]
+    fn an_edited_tree_has_other_texts_in_path_order() {
+        let file = |path: &str| (path.to_owned(), Language::Rust, "old".to_owned());
+        let tree = Tree::from_texts(vec![file("a.rs"), file("b.rs"), file("d.rs")]);
+        let edit = |path: &str, text: Option<&str>| (path.to_owned(), text.map(str::to_owned));
+        let edits = [edit("a.rs", None), edit("b.rs", Some("new")), edit("c.rs", Some("more"))];
+        let edited = tree.edited(&edits.into_iter().chain([edit("e.txt", Some(""))]).collect());
+        let told: Vec<_> = edited.files().iter().map(|file| (&*file.path, &*file.text)).collect();
+        assert_eq!(told, [("b.rs", "new"), ("c.rs", "more"), ("d.rs", "old")]);
+        assert_eq!(edited.at("d.rs").unwrap().id, FileId(2));
     }
 
     #[test]

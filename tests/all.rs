@@ -4,8 +4,11 @@
 
 mod marks;
 
+mod baseline;
+mod changed;
 mod cli;
 mod fixes;
+mod fingerprints;
 mod fixtures;
 mod gaps;
 mod lowering;

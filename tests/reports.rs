@@ -111,6 +111,8 @@ fn report(format: Format, findings: &[Finding], tree: &Tree, skipped: &[Skipped]
         skipped,
         allowed: 1,
         hidden: 0,
+        known: 0,
+        outside: 0,
         statements: Statements { total: 1, read: 1 },
         unfollowed: None,
     };

@@ -15,6 +15,13 @@ mod output;
 pub use output::Output;
 pub use output::OutputArguments;
 pub use settings::SettingsArguments;
+/// What may be said of the baseline.
+mod baseline;
+/// What may be said of changed lines.
+mod changed;
+
+pub use baseline::BaselineArguments;
+pub use changed::ChangedArguments;
 
 /// Shown under `leaselint --help`.
 const AFTER: &str = "\
@@ -22,6 +29,7 @@ Examples:
   leaselint check                         lint the current folder
   leaselint check src migrations          lint these, as one program
   leaselint check --format json . > out   for other programs
+  leaselint check --diff origin/main      only what your branch brings
   leaselint explain unconditional-del     what a rule says, and what to write instead
 
 Exit codes:
@@ -128,6 +136,12 @@ pub struct CheckArguments {
     /// Which settings hold.
     #[command(flatten)]
     pub settings: SettingsArguments,
+    /// Of which change.
+    #[command(flatten)]
+    pub changed: ChangedArguments,
+    /// What is known already.
+    #[command(flatten)]
+    pub baseline: BaselineArguments,
 }
 
 /// What `suppressions` may be told.

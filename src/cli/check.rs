@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use super::arguments::{CheckArguments, Color};
+use super::baseline::Known;
+use super::changed::Changed;
 use super::output::Outputs;
 use super::progress::Progress;
 use super::workspace::{Scope, Workspace, is_given};
@@ -77,12 +79,18 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
     let outputs = Outputs::plan(&arguments.output, arguments.statistics, color, extra)?;
     let progress = Progress::start();
     let scope = Scope { paths: &arguments.paths, workspace: arguments.workspace };
-    let Workspace { root, tree, mut settings, given } =
+    let Workspace { root, mut tree, mut settings, given } =
         scope.read(&arguments.settings, &|| progress.advance())?;
+    let known = Known::read(&arguments.baseline, &root, arguments, given.is_some())?;
+    let changed = Changed::read(&arguments.changed, &root, arguments.paths.first(), &mut tree)?;
     settings.fail_on = arguments.fail_on.or(settings.fail_on);
     let failing = settings.failing_severity();
     progress.say("linking and asking the rules");
-    let mut linted = lint_and_tell(Arc::clone(&tree), settings, arguments.show_unknown);
+    let mut linted = lint_and_tell(Arc::clone(&tree), settings.clone(), arguments.show_unknown);
+    if let Some(known) = known {
+        tree = known.apply(&mut linted, tree, &settings)?;
+    }
+    changed.apply(&mut linted, &settings);
     progress.finish();
     if let Some(given) = given {
         filter::given::keep(&mut linted.filtered.shown, &tree, |path| is_given(&given, path));
@@ -96,7 +104,9 @@ pub(super) fn run(arguments: &CheckArguments, color: Color) -> Result<u8, Failur
         files_url: url.as_deref(),
         skipped: &linted.skipped,
         allowed: linted.filtered.allowed,
-        hidden: linted.filtered.hidden,
+        hidden: linted.filtered.hidden.len(),
+        known: linted.filtered.known,
+        outside: linted.filtered.outside,
         statements: linted.statements,
         unfollowed: linted.unfollowed.as_deref(),
     };

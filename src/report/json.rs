@@ -34,6 +34,8 @@ struct One<'r> {
     confidence: Confidence,
     #[serde(flatten)]
     place: Place<'r>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moved_from: Option<Place<'r>>,
     message: &'r str,
     help: &'r str,
     steps: Vec<Step<'r>>,
@@ -73,6 +75,8 @@ struct Summary {
     notes: usize,
     allowed: usize,
     hidden: usize,
+    known: usize,
+    outside: usize,
     statements: usize,
     statements_read: usize,
 }
@@ -107,6 +111,8 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             notes: report.count(Severity::Note),
             allowed: report.allowed,
             hidden: report.hidden,
+            known: report.known,
+            outside: report.outside,
             statements: report.statements.total,
             statements_read: report.statements.read,
         },
@@ -126,6 +132,7 @@ fn one<'r>(finding: &'r Finding, report: &Report<'r>) -> One<'r> {
         severity: finding.severity,
         confidence: finding.confidence,
         place: place(finding.primary, report),
+        moved_from: finding.moved_from.map(|span| place(span, report)),
         message: &finding.message,
         help: &finding.help,
         steps: finding.steps.iter().map(step).collect(),

@@ -82,8 +82,8 @@ fn worst<'r>(report: &Report<'r>) -> Vec<&'r Finding> {
 fn hashes(findings: &[&Finding], report: &Report<'_>) -> Hashes {
     let mut lines: BTreeMap<FileId, BTreeSet<u32>> = BTreeMap::new();
     for finding in findings {
-        if let Some(file) = report.tree.file(finding.primary.file) {
-            lines.entry(file.id).or_default().insert(file.lines.line(finding.primary.start));
+        if let Some(file) = report.tree.file(finding.origin().file) {
+            lines.entry(file.id).or_default().insert(file.lines.line(finding.origin().start));
         }
     }
     let hashed = lines.into_iter().filter_map(|(id, lines)| {
@@ -94,7 +94,7 @@ fn hashes(findings: &[&Finding], report: &Report<'_>) -> Hashes {
 }
 
 fn result(finding: &Finding, report: &Report<'_>, hashes: &Hashes) -> Value {
-    let place = report.place(finding.primary, Unit::Utf16);
+    let place = report.place(finding.origin(), Unit::Utf16);
     let mut result = json!({
         "ruleId": finding.rule,
         "ruleIndex": rules::index(finding.rule),
@@ -179,7 +179,7 @@ fn fingerprints(finding: &Finding, place: Option<&Place<'_>>, hashes: &Hashes) -
     if let Some(print) = &finding.fingerprint {
         prints.insert("leaselint/v1", print.to_string());
     }
-    let lines = hashes.get(&finding.primary.file);
+    let lines = hashes.get(&finding.origin().file);
     if let Some(hash) = lines.zip(place).and_then(|(lines, place)| lines.get(&place.line)) {
         prints.insert("primaryLocationLineHash", hash.clone());
     }

@@ -53,6 +53,8 @@ fn written(format: Format, findings: &[Finding], color: bool) -> String {
         skipped: &skipped,
         allowed: 1,
         hidden: 0,
+        known: 0,
+        outside: 0,
         statements: Statements::default(),
         unfollowed: None,
     };
@@ -147,6 +149,8 @@ fn programs_get_every_field() {
             "notes": 0,
             "allowed": 1,
             "hidden": 0,
+            "known": 0,
+            "outside": 0,
             "statements": 0,
             "statements_read": 0
           },
@@ -188,6 +192,8 @@ fn shown_in(text: &str, finding: Finding) -> String {
         skipped: &[],
         allowed: 0,
         hidden: 0,
+        known: 0,
+        outside: 0,
         statements: Statements::default(),
         unfollowed: None,
     };

@@ -76,7 +76,12 @@ pub(super) fn sum(report: &Report<'_>) -> String {
         found.into_iter().filter_map(|one| counted(report.count(one), one.word())).collect();
     let found = if found.is_empty() { "nothing found".to_owned() } else { found.join(", ") };
     let files = counted(report.tree.files().len(), "file").unwrap_or_else(|| "no files".to_owned());
-    let aside = [(report.allowed, "allowed"), (report.hidden, "hidden")];
+    let aside = [
+        (report.allowed, "allowed"),
+        (report.hidden, "hidden"),
+        (report.known, "in the baseline"),
+        (report.outside, "on other lines"),
+    ];
     let aside: Vec<_> =
         aside.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{n} {word}")).collect();
     let aside = if aside.is_empty() { String::new() } else { format!(" ({})", aside.join(", ")) };

@@ -38,7 +38,7 @@ fn report(analysis: &Analysis, acquire: &KeyUse, dropped: &DroppedOutcome, out: 
         .subject(key)
         .function(analysis.function_name(dropped.site.body));
     if let Some((_, calls)) = dropped.chain.split_last() {
-        for site in calls.iter().take(MOST_STEPS - 2) {
+        for site in calls {
             let name = analysis.call_name(*site).unwrap_or_else(|| "the function".to_owned());
             finding = finding.steps(analysis.step(*site, format!("`{name}` is called here")));
         }

@@ -42,7 +42,7 @@ fn report(analysis: &Analysis, id: UseId, acquire: &KeyUse, value: &SameValue, o
     if let Some(made) = value.made_at.filter(|made| *made != value.span) {
         finding = finding.step(made, "the value is made here, once");
     }
-    for site in value.chain.iter().take(MOST_STEPS - 3) {
+    for site in &value.chain {
         finding = finding.steps(analysis.step(*site, "passed on here"));
     }
     finding = finding.step(effect.span, format!("`{}` stores it", command.name));

@@ -11,20 +11,18 @@ fn check(analysis: &Analysis, out: &mut Findings) {
         for op in &region.held {
             let site = Site { body: region.point.site.body, op: *op };
             for (section, all) in sections(analysis, site) {
-                // The worst of what one operation reaches; of two alike the nearest.
                 let judged = all.into_iter().filter_map(|reached| {
                     let safety = Safety::of(analysis, region, &reached)?;
-                    Some((reached, safety))
-                });
-                let worst =
-                    judged.reduce(
-                        |one, other| {
-                            if other.1.severity() > one.1.severity() { other } else { one }
-                        },
-                    );
-                if let Some((reached, safety)) = worst {
                     let call = HeldCall { site, section, reached, safety };
-                    report(analysis, region, &call, out);
+                    finding(analysis, region, &call)
+                });
+                let mut findings: Vec<Finding> = judged.collect();
+                // The worst of what one operation reaches; of two alike the nearest.
+                let worst = findings.iter().map(|finding| finding.severity).max();
+                let place = findings.iter().position(|one| Some(one.severity) == worst);
+                if let Some(place) = place {
+                    let finding = findings.remove(place);
+                    out.report(finding.alike(findings));
                 }
             }
         }
@@ -61,13 +59,13 @@ fn sections(analysis: &Analysis, site: Site) -> BTreeMap<Option<Site>, Vec<Reach
     sections
 }
 
-fn report(analysis: &Analysis, region: &Region, held: &HeldCall, out: &mut Findings) {
+fn finding(analysis: &Analysis, region: &Region, held: &HeldCall) -> Option<Finding> {
     let HeldCall { site, section, reached, safety } = held;
-    let Some(acquire) = analysis.leases.get(region.point.acquire) else { return };
+    let acquire = analysis.leases.get(region.point.acquire)?;
     let class = analysis.leases.class(acquire);
-    let Some(effect) = reached.effect(analysis.program) else { return };
-    let EffectKind::External(call) = &effect.kind else { return };
-    let Some(primary) = analysis.place(section.unwrap_or(*site)) else { return };
+    let effect = reached.effect(analysis.program)?;
+    let EffectKind::External(call) = &effect.kind else { return None };
+    let primary = analysis.place(section.unwrap_or(*site))?;
     let way: Vec<Site> = section.iter().copied().chain(region.point.way()).collect();
     let key = analysis.key_at(acquire, &way).unwrap_or_else(|| key_name(analysis, acquire));
     let message = format!("the lease {key} is held across {}", describe(effect, call));
@@ -85,7 +83,7 @@ fn report(analysis: &Analysis, region: &Region, held: &HeldCall, out: &mut Findi
     if !region.point.chain.is_empty() {
         finding = finding.steps(analysis.use_step(acquire, "acquired by this command"));
     }
-    for step in reached.chain.iter().take(reached.chain.len().saturating_sub(1)).take(4) {
+    for step in reached.chain.iter().take(reached.chain.len().saturating_sub(1)) {
         let name = analysis.call_name(*step).map(|name| format!("`{name}`"));
         let name = name.unwrap_or_else(|| "what was given".to_owned());
         finding = finding.steps(analysis.step(*step, format!("{name} is called while it is held")));
@@ -95,7 +93,7 @@ fn report(analysis: &Analysis, region: &Region, held: &HeldCall, out: &mut Findi
         let release = Site { body: site.body, op: *release };
         finding = finding.steps(analysis.step(release, "the lease is released here"));
     }
-    out.report(finding);
+    Some(finding)
 }
 
 fn describe(effect: &Effect, call: &ExternalCall) -> String {

@@ -82,7 +82,7 @@ fn report_omission(analysis: &Analysis, acquire: &KeyUse, omission: &Omission, o
         .help("pass an expiry here, or let the function fall back to one of its own")
         .subject(key)
         .function(analysis.function_name(omission.site.body));
-    for site in omission.chain.iter().take(MOST_STEPS - 1) {
+    for site in &omission.chain {
         finding = finding.steps(analysis.step(*site, "the call without an expiry"));
     }
     out.report(finding.step(effect.span, "the command that then sets none"));

@@ -45,7 +45,7 @@ fn report(analysis: &Analysis, acquire: &KeyUse, wait: &Wait, out: &mut Findings
         .subject(key)
         .function(analysis.function_name(wait.site.body));
     if let Some((_, calls)) = wait.chain.split_last() {
-        for site in calls.iter().take(MOST_STEPS - 1) {
+        for site in calls {
             let name = analysis.call_name(*site).unwrap_or_else(|| "the function".to_owned());
             finding = finding.steps(analysis.step(*site, format!("`{name}` is called here")));
         }

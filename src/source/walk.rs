@@ -216,6 +216,12 @@ fn language(relative: &str, path: &Path) -> Option<Language> {
     served.then_some(Language::Other)
 }
 
+/// The language of a path relative to the root; `None` for a file that is no business of ours.
+#[must_use]
+pub fn language_of(path: &str) -> Option<Language> {
+    language(path, Path::new(path))
+}
+
 /// A path relative to the root, `/` between parts, no leading `./`. Different paths stay different:
 /// bytes that are not UTF-8 are written `\xff`.
 #[must_use]
@@ -231,11 +237,21 @@ pub fn relative(root: &Path, path: &Path) -> String {
 /// A name as text. One that is not UTF-8, or could be taken for such a one, has its other bytes
 /// written `\xff` and its backslashes doubled.
 fn name(name: &OsStr) -> String {
-    if let Some(plain) = name.to_str().filter(|plain| !plain.contains("\\x")) {
+    name_of_bytes(name.as_encoded_bytes())
+}
+
+/// The path of a file as git writes it, in bytes, as [`relative`] gives it.
+#[must_use]
+pub fn path_of_bytes(path: &[u8]) -> String {
+    path.split(|byte| *byte == b'/').map(name_of_bytes).collect::<Vec<_>>().join("/")
+}
+
+fn name_of_bytes(name: &[u8]) -> String {
+    if let Some(plain) = str::from_utf8(name).ok().filter(|plain| !plain.contains("\\x")) {
         return plain.to_owned();
     }
     let mut text = String::new();
-    for chunk in name.as_encoded_bytes().utf8_chunks() {
+    for chunk in name.utf8_chunks() {
         text.push_str(&chunk.valid().replace('\\', "\\\\"));
         for byte in chunk.invalid() {
             text.push_str(&format!("\\x{byte:02x}"));
