@@ -73,7 +73,11 @@ pub fn apply(findings: Vec<Finding>, program: &Program, settings: &Settings) -> 
             kept.report(finding);
         }
     }
-    filtered.suppressions.retain(|one| counts(one.span, program, settings));
+    for suppression in &mut filtered.suppressions {
+        if !counts(suppression.span, program, settings) {
+            suppression.state = State::TestCode;
+        }
+    }
     for comment in filtered.suppressions.chunk_by(|one, next| one.comment == next.comment) {
         for suppression in comment {
             if let Some(finding) = told(suppression, settings) {
@@ -232,7 +236,7 @@ fn mended(
 fn told(suppression: &Suppression, settings: &Settings) -> Option<Finding> {
     let name = suppression.rule.as_deref().unwrap_or_default();
     let (rule, message, help) = match &suppression.state {
-        State::Silences(_) | State::Off => return None,
+        State::Silences(_) | State::Off | State::TestCode => return None,
         State::Unused if settings.ignore_allows => return None,
         State::Unused => (
             &unused_allow::RULE,

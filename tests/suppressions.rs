@@ -127,7 +127,8 @@ fn allows_are_not_looked_at_when_that_is_wanted() {
 fn the_list_says_what_each_allow_is_for_and_does() {
     let source = "// leaselint: allow-file(unused-allow) -- never\n\
                   // leaselint: allow(pii-in-key, until=2026-06-14) -- too\u{1b}[31m late\n\
-                  // leaselint: allow(nothing) -- x\n// leaselint: allow\nfn main() {}\n";
+                  // leaselint: allow(nothing) -- x\n// leaselint: allow\nfn main() {}\n\
+                  #[cfg(test)]\nmod tests {\n// leaselint: allow(pii-in-key) -- made up\nfn f() {}\n}\n";
     let comment = "// leaselint: allow(unconditional-del, until=2030-01-01) -- for operators";
     let program = release(comment);
     std::fs::write(program.path().join("b.rs"), source).unwrap();
@@ -143,8 +144,10 @@ b.rs:2: pii-in-key: has expired, until 2026-06-14
 b.rs:3: nothing: there is no such rule
     x
 b.rs:4: ?: malformed: expected `allow(rule) -- reason`
+b.rs:8: pii-in-key: test code is not linted
+    made up
 
-5 allows, 1 of which silence something
+6 allows, 1 of which silence something
 ";
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, expected, ""));
     let run = leaselint(program.path(), &[&list[..], &["--format", "json"]].concat());
@@ -152,7 +155,7 @@ b.rs:4: ?: malformed: expected `allow(rule) -- reason`
     assert_eq!(json["version"], 1);
     let states: Vec<_> =
         json["suppressions"].as_array().unwrap().iter().map(|one| one["state"].clone()).collect();
-    assert_eq!(states, ["silences", "off", "expired", "unknown-rule", "malformed"]);
+    assert_eq!(states, ["silences", "off", "expired", "unknown-rule", "malformed", "test-code"]);
     assert_eq!(json["suppressions"][0]["until"], "2030-01-01");
     assert_eq!(json["suppressions"][0]["reason"], "for operators");
     let empty = folder(&[("a.rs", b"fn main() {}\n")]);

@@ -31,6 +31,8 @@ pub enum State {
     Unused,
     /// Its rule is off, so that nobody knows.
     Off,
+    /// It stands in test code, which is left alone.
+    TestCode,
     /// Its last day has passed.
     Expired,
     /// There is no such rule.
