@@ -244,3 +244,16 @@ wrote ./leaselint.toml
     assert_eq!(leaselint(settled.path(), &["init"]).code, 2);
     assert_eq!(leaselint(settled.path(), &["init", "nowhere"]).code, 2);
 }
+
+#[test]
+fn the_hook_s_command_lints_whatever_its_files_are_called() {
+    let hooks = text(&package().join(".pre-commit-hooks.yaml"));
+    let entry = hooks.lines().find_map(|line| line.trim().strip_prefix("entry: leaselint "));
+    let args = hooks.lines().find_map(|line| line.trim().strip_prefix("args: ["));
+    let args = args.unwrap().trim_end_matches(']').split(", ");
+    let command: Vec<&str> = entry.unwrap().split(' ').chain(args).collect();
+    let program = folder(&[(".git/HEAD", b""), ("--exit-zero.rs", UNUSED), ("a.rs", b"")]);
+    let code = |file: &str| leaselint(program.path(), &[&command[..], &[file]].concat()).code;
+    assert_eq!(code("--exit-zero.rs"), 1);
+    assert_eq!(code("a.rs"), 0);
+}
