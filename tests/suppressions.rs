@@ -128,7 +128,7 @@ fn the_list_says_what_each_allow_is_for_and_does() {
     let source = "// leaselint: allow-file(unused-allow) -- never\n\
                   // leaselint: allow(pii-in-key, until=2026-06-14) -- too\u{1b}[31m late\n\
                   // leaselint: allow(nothing) -- x\n// leaselint: allow\nfn main() {}\n\
-                  #[cfg(test)]\nmod tests {\n// leaselint: allow(pii-in-key) -- made up\nfn f() {}\n}\n";
+                  #[cfg(test)]\nmod tests {\nfn f() {\n// leaselint: allow(pii-in-key) -- made up\n}\n}\n";
     let comment = "// leaselint: allow(unconditional-del, until=2030-01-01) -- for operators";
     let program = release(comment);
     std::fs::write(program.path().join("b.rs"), source).unwrap();
@@ -144,7 +144,7 @@ b.rs:2: pii-in-key: has expired, until 2026-06-14
 b.rs:3: nothing: there is no such rule
     x
 b.rs:4: ?: malformed: expected `allow(rule) -- reason`
-b.rs:8: pii-in-key: test code is not linted
+b.rs:9: pii-in-key: test code is not linted
     made up
 
 6 allows, 1 of which silence something
