@@ -45,7 +45,7 @@ impl Analysis<'_> {
                 else {
                     continue;
                 };
-                let passed = uses.number.map(|number| self.passed(body, number));
+                let passed = uses.number.map(|number| self.spans_passed(body, number));
                 let passed = passed.unwrap_or_default();
                 found.push(NoKey { body, span, name, used_as, passed });
             }
@@ -54,7 +54,7 @@ impl Analysis<'_> {
     }
 
     /// Where the calls of a script pass the n-th key.
-    fn passed(&self, script: BodyId, number: u32) -> Vec<Span> {
+    fn spans_passed(&self, script: BodyId, number: u32) -> Vec<Span> {
         let sites = self.program.script_callers(script).iter();
         let effects = sites.flat_map(|site| {
             self.program.effects(site.body).iter().filter(move |effect| effect.site == *site)
