@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use super::Analysis;
 use super::region::Region;
-use super::result_use::{ResultUse, count_use, presence_use, result_use};
+use super::result_use::{ResultUse, count_use, failure_use, presence_use, result_use};
 use super::row_guard::{Guard, RowGuard, Weight, row_guard};
 use crate::catalog::ApiEffect;
 use crate::config::{Confidence, Severity};
 use crate::ir::body::BodyKind;
 use crate::ir::effect::{BodyId, Effect, EffectKind, Site, SqlCall, ZeroRows};
+use crate::ir::index::TypeRef;
 use crate::ir::sql::{Insert, Statement, StatementKind, TableName};
 use crate::ir::value::{ValueId, ValueKind};
+use crate::link::evaluate::{is_failure, returned_values};
+use crate::link::types::Ty;
 use crate::source::Span;
 
 mod annotated;
@@ -112,8 +115,13 @@ impl Analysis<'_> {
         if !matches!(presence_use(program, effect.site), ResultUse::Returned(_)) {
             return None;
         }
-        let callers = program.callers(self.returning(effect.site.body)?);
-        let drops = |site: &&Site| presence_use(program, **site) == ResultUse::Dropped;
+        let returning = self.returning(effect.site.body)?;
+        let callers = program.callers(returning);
+        let only_fails = self.tells_by_failure_alone(returning);
+        let drops = |site: &&Site| match only_fails {
+            true => failure_use(program, **site) == ResultUse::Dropped,
+            false => presence_use(program, **site) == ResultUse::Dropped,
+        };
         let dropping: Vec<Site> = callers.iter().filter(drops).copied().collect();
         if dropping.is_empty() {
             return None;
@@ -127,6 +135,22 @@ impl Analysis<'_> {
         write.confidence =
             write.confidence.min(if all { Confidence::Medium } else { Confidence::Low });
         Some((write, dropping))
+    }
+
+    /// Whether all that a body can say is that it failed: its success holds nothing.
+    fn tells_by_failure_alone(&self, body: BodyId) -> bool {
+        let Some(own) = self.program.body(body) else { return false };
+        let declared = self.program.enclosing_function(body).filter(|_| own.parent.is_none());
+        if let Some(function) = declared.and_then(|id| self.program.function(id)) {
+            return function.returns.payload().is_some_and(TypeRef::is_unit);
+        }
+        let holds_nothing = |value: &ValueId| match self.program.type_of(body, *value).argument(0) {
+            Ty::Tuple(parts) => parts.is_empty(),
+            _ => false,
+        };
+        let returned = returned_values(&own.body);
+        let mut told = returned.iter().filter(|value| !is_failure(&own.body, **value)).peekable();
+        told.peek().is_some() && told.all(holds_nothing)
     }
 
     /// The closure or function that gives back what a body does.

@@ -63,7 +63,7 @@ impl Tracker<'_> {
     ) -> Option<ResultUse> {
         let targets = self.program.targets(site.body, site.op)?;
         let known = !targets.spawned && !self.program.is_guess(site);
-        let deeper = self.into_function().filter(|_| known)?;
+        let deeper = self.one_function_deeper().filter(|_| known)?;
         if targets.bodies.len() > MOST_CALLEES {
             return None;
         }
@@ -90,7 +90,7 @@ impl Tracker<'_> {
     /// What a function that is named as an adapter's argument does with its parameter.
     pub(super) fn function_carries(&self, id: BodyId, path: &Path) -> bool {
         let Named::Function(function) = self.program.resolve(id, path) else { return true };
-        match (self.program.body_of(function), self.into_function()) {
+        match (self.program.body_of(function), self.one_function_deeper()) {
             (Some(body), Some(deeper)) if !self.program.takes_receiver(body) => {
                 parameter_use(&deeper, body, 0) != ResultUse::Dropped
             }
@@ -133,7 +133,7 @@ impl Tracker<'_> {
 
     /// What a function does with what the closure returns that it has as a parameter.
     fn use_of_called(&self, callee: BodyId, parameter: usize) -> Option<ResultUse> {
-        let deeper = self.into_function()?;
+        let deeper = self.one_function_deeper()?;
         let inside = self.program.nested_bodies(callee);
         let uses = std::iter::once(callee).chain(inside).flat_map(|body| {
             let calls = self.program.body(body).into_iter().flat_map(|own| own.body.calls());
@@ -156,7 +156,7 @@ impl Tracker<'_> {
         function.is_some_and(|function| function.returns.payload().is_some())
     }
 
-    fn into_function(&self) -> Option<Self> {
+    fn one_function_deeper(&self) -> Option<Self> {
         let depth = self.depth + FUNCTION;
         (depth <= DEEPEST).then_some(Self { depth, ..*self })
     }

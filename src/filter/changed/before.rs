@@ -48,6 +48,9 @@ fn is_same(line: &str, text: &str, first: bool) -> bool {
 
 /// Says of each finding of today whether it was there before: under the same fingerprint in the same
 /// file, or in another (it went there with its function), or under the name of another function (that
+/// What a finding is called, and where it is; the flag says whether it is one of today.
+type Naming<'n> = &'n dyn Fn(&Finding, bool) -> (String, String);
+
 /// was renamed). Each finding of before speaks for one of today.
 pub fn known<'a>(
     today: &[Finding],
@@ -64,7 +67,7 @@ pub fn known<'a>(
     let print = |finding: &Finding| finding.fingerprint.clone().unwrap_or_default();
     let mut left: Vec<Option<&Finding>> = before.iter().map(Some).collect();
     let mut known = vec![false; today.len()];
-    let rounds: [&dyn Fn(&Finding, bool) -> (String, String); 3] = [
+    let rounds: [Naming<'_>; 3] = [
         &|finding, now| {
             let print = print(finding);
             (print.content, if now { path(finding) } else { print.path })

@@ -19,7 +19,7 @@ use crate::ir::effect::{BodyId, Site};
 use crate::ir::value::{ValueId, ValueKind};
 
 /// How many calls down.
-const MOST_CALLS_DOWN: u32 = 3;
+const MOST_CALLS_DOWN: u32 = 1;
 
 impl<'p> Analysis<'p> {
     /// The ways out of what a body calls to give the lease back, on which it stays held.
