@@ -140,10 +140,7 @@ impl Analysis<'_> {
             let Some(fence) = self.is_fence(it.table, it.column, &compared) else { continue };
             let column = it.column;
             let added = !it.table.created_at.covers(column.span);
-            let fault = if self.anywhere(it.table, |other| {
-                other.column(&column.name).is_some_and(|own| own.not_null) && !column.not_null
-            }) || !column.not_null && self.allows_null(&it)
-            {
+            let fault = if !column.not_null && self.allows_null(&it) {
                 continue;
             } else if !column.not_null {
                 FenceFault::Nullable
