@@ -81,6 +81,8 @@ pub struct SourceFile {
     /// The text with the mark and the characters that were taken out of it; `None` when it is the
     /// same.
     whole: Option<Box<str>>,
+    /// Whether it may have characters that stand for bytes of another number.
+    replaced: bool,
 }
 
 /// The mark that some editors put before a text.
@@ -93,13 +95,21 @@ impl SourceFile {
         let read = text.strip_prefix(MARK).unwrap_or(text).replace('\u{fffc}', "\u{fffd}");
         let lines = LineIndex::new(&read);
         let whole = (read != text).then(|| text.into());
-        Self { id, path: path.into(), language, text: read, lines, whole }
+        let replaced = text.contains(char::REPLACEMENT_CHARACTER);
+        Self { id, path: path.into(), language, text: read, lines, whole, replaced }
     }
 
     /// The text as it stands in the file, but for bytes that are not UTF-8.
     #[must_use]
     pub fn as_written(&self) -> &str {
         self.whole.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Whether offsets into the text are those of the file on disk, but for the mark before it: not where
+    /// bytes that are no UTF-8 may have been replaced.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        !self.replaced
     }
 
     /// How many bytes of the file stand before the text: those of a byte order mark.

@@ -6,6 +6,9 @@ use crate::finding::fix::{Applicability, Edit, Fix};
 use crate::rules;
 use crate::source::{SourceFile, Span};
 
+/// A comment of more rules is mended by hand: each of them would come with the whole change.
+const MOST_RULES: usize = 50;
+
 /// Takes out of a comment whatever silences nothing. All that stands in one comment is given at once,
 /// so that the same change mends each of it; `None` when nothing is to be taken out, or the places
 /// in the file on disk are not known for sure.
@@ -13,7 +16,7 @@ pub fn removal(comment: &[Suppression], file: &SourceFile) -> Option<Fix> {
     let first = comment.first()?;
     let is_unused = |one: &&Suppression| one.state == State::Unused;
     let unused: Vec<Span> = comment.iter().filter(is_unused).map(|one| one.span).collect();
-    if unused.is_empty() || file.text.contains(char::REPLACEMENT_CHARACTER) {
+    if unused.is_empty() || comment.len() > MOST_RULES || !file.is_exact() {
         return None;
     }
     let edit = if unused.len() == comment.len() {
@@ -32,7 +35,7 @@ pub fn removal(comment: &[Suppression], file: &SourceFile) -> Option<Fix> {
 /// Writes the nearest rule for a name that is none. What it then silences may not be what was meant.
 pub fn renaming(suppression: &Suppression, file: &SourceFile) -> Option<Fix> {
     let near = rules::nearest(suppression.rule.as_deref()?)?;
-    if file.text.contains(char::REPLACEMENT_CHARACTER) {
+    if !file.is_exact() {
         return None;
     }
     let edit = Edit { span: suppression.span, text: near.to_owned() };
