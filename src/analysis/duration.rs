@@ -53,26 +53,27 @@ impl Analysis<'_> {
     /// of the calls that lead to it.
     #[must_use]
     pub fn call_limit(&self, reached: &Reached, lease: Option<u64>) -> CallLimit {
-        let own = match reached.effect(self.program).map(|effect| &effect.kind) {
-            Some(EffectKind::External(call)) => call.timeout,
-            _ => Timeout::Unknown,
-        };
-        let around = reached.chain.iter().filter_map(|site| self.limit_around(*site));
+        let own = reached.effect(self.program);
+        let own = own.map_or(Timeout::Unknown, |effect| {
+            self.program.time_limit_along(&reached.chain, effect)
+        });
+        let ways = (1..=reached.chain.len()).filter_map(|end| reached.chain.get(..end));
+        let around = ways.filter_map(|way| self.limit_around(way));
         let limits: Vec<Timeout> = std::iter::once(own).chain(around).collect();
         CallLimit::of(&limits, lease)
     }
 
-    /// The limit that an operation gives to the future it runs.
-    pub(super) fn limit_around(&self, site: Site) -> Option<Timeout> {
+    /// The limit that an operation gives to the future it runs, as calls lead to it; the operation is the
+    /// last of them.
+    pub(super) fn limit_around(&self, way: &[Site]) -> Option<Timeout> {
+        let site = *way.last()?;
         let call = call_site(self.program, site);
-        let effects = self.program.effects(site.body).iter();
-        let mut limits = effects.filter_map(|effect| match effect.kind {
-            EffectKind::TimeLimit { milliseconds } => Some((effect.site, milliseconds)),
-            _ => None,
-        });
-        let (_, milliseconds) =
-            limits.find(|(at, _)| *at == site || call_site(self.program, *at) == call)?;
-        Some(milliseconds.map_or(Timeout::Some, Timeout::Milliseconds))
+        let mut effects = self.program.effects(site.body).iter();
+        let limit = effects.find(|effect| {
+            matches!(effect.kind, EffectKind::TimeLimit { .. })
+                && (effect.site == site || call_site(self.program, effect.site) == call)
+        })?;
+        Some(self.program.time_limit_along(way, limit))
     }
 }
 

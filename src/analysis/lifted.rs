@@ -134,12 +134,11 @@ fn only_command(effects: &[Effect]) -> Option<&Effect> {
     (only && matches!(first.kind, EffectKind::Redis(_))).then_some(first)
 }
 
-/// Whether a function's result is a truth value.
+/// Whether the result of a function or closure is a truth value.
 pub(super) fn says_yes_or_no(program: &Program, body: BodyId) -> bool {
-    let own = program.body(body).is_some_and(|own| own.parent.is_none());
-    let function = program.enclosing_function(body).and_then(|id| program.function(id));
     let truth = |ty: &TypeRef| ty.name() == Some("bool");
-    own && function.is_some_and(|it| truth(&it.returns) || it.returns.payload().is_some_and(truth))
+    let declared = program.declared_result(body);
+    declared.is_some_and(|ty| truth(ty) || ty.payload().is_some_and(truth))
 }
 
 /// A helper's answer as one call sees it.

@@ -49,6 +49,8 @@ pub struct SameValue {
     pub value: KeyTemplate,
     /// Where it is given: the word of the command, or the argument of the outermost call.
     pub span: Span,
+    /// The word of the command that stores it.
+    pub stored: Span,
     /// Where a value that names the process is made.
     pub made_at: Option<Span>,
     /// The body in which it is given.
@@ -190,6 +192,7 @@ impl Analysis<'_> {
             values,
             key: acquire.key.as_ref()?.template.clone(),
             span: word.span,
+            stored: word.span,
             chain: Vec::new(),
             apart: false,
         })
@@ -205,6 +208,7 @@ impl Analysis<'_> {
             // What the key is to the constructor is not known.
             key: KeyTemplate { parts: Vec::new() },
             span: span_of(self.program, frame, value).unwrap_or(given.span),
+            stored: given.stored,
             chain: Vec::new(),
             apart: true,
         });
@@ -221,6 +225,8 @@ struct Given {
     /// The key there.
     key: KeyTemplate,
     span: Span,
+    /// The word of the acquire's command.
+    stored: Span,
     /// The calls from there down, outermost first.
     chain: Vec<Site>,
     /// Whether it left the way of the acquire for that of a constructor.
@@ -284,6 +290,7 @@ impl Given {
             values,
             key: up(&self.key).unwrap_or(KeyTemplate { parts: Vec::new() }),
             span: span.or(call.map(|call| call.name_span)).unwrap_or(self.span),
+            stored: self.stored,
             chain: std::iter::once(site).chain(self.chain.iter().copied()).collect(),
             apart: self.apart,
         })
@@ -322,6 +329,7 @@ impl Given {
             made_at,
             value,
             span: self.span,
+            stored: self.stored,
             body: self.frame,
             chain: self.chain,
             key: key.clone(),

@@ -138,7 +138,11 @@ impl Tracker<'_> {
             }
         }
         if let Some(span) = self.returned(id, &carriers) {
-            return self.given_on(id).unwrap_or(ResultUse::Returned(span));
+            let outside = match self.is_given_as_success(id, &carriers) {
+                true => Self { counts: Counts::Failure, ..*self },
+                false => *self,
+            };
+            return outside.given_on(id).unwrap_or(ResultUse::Returned(span));
         }
         self.used_inside(id, &carriers)
     }
@@ -301,13 +305,7 @@ impl Tracker<'_> {
 
     /// Whether a body's declared result is nothing, so that returning a carrier drops it.
     fn gives_nothing(&self, id: BodyId) -> bool {
-        let Some(own) = self.program.body(id) else { return false };
-        if own.parent.is_some() {
-            return false;
-        }
-        let function = self.program.enclosing_function(id).and_then(|id| self.program.function(id));
-        function.is_some_and(|function| {
-            let returns = &function.returns;
+        self.program.declared_result(id).is_some_and(|returns| {
             let fails = self.counts == Counts::Failure;
             returns.is_unit() || !fails && returns.payload().is_some_and(TypeRef::is_unit)
         })

@@ -269,7 +269,7 @@ impl Analysis<'_> {
         let mut seen = BTreeSet::from([site]);
         let mut waiting = vec![(site, 0)];
         while let Some((site, depth)) = waiting.pop() {
-            if self.limit_around(site).is_some() || self.is_one_of_several(site) {
+            if self.limit_around(&[site]).is_some() || self.is_one_of_several(site) {
                 return true;
             }
             if depth < MOST_CALLS_UP && seen.len() < MOST_POINTS {

@@ -119,8 +119,8 @@ impl Analysis<'_> {
         let callers = program.callers(returning);
         let only_fails = self.tells_by_failure_alone(returning);
         let drops = |site: &&Site| match only_fails {
-            true => failure_use(program, **site) == ResultUse::Dropped,
-            false => presence_use(program, **site) == ResultUse::Dropped,
+            Some(false) => presence_use(program, **site) == ResultUse::Dropped,
+            Some(true) | None => failure_use(program, **site) == ResultUse::Dropped,
         };
         let dropping: Vec<Site> = callers.iter().filter(drops).copied().collect();
         if dropping.is_empty() {
@@ -137,20 +137,28 @@ impl Analysis<'_> {
         Some((write, dropping))
     }
 
-    /// Whether all that a body can say is that it failed: its success holds nothing.
-    fn tells_by_failure_alone(&self, body: BodyId) -> bool {
-        let Some(own) = self.program.body(body) else { return false };
-        let declared = self.program.enclosing_function(body).filter(|_| own.parent.is_none());
-        if let Some(function) = declared.and_then(|id| self.program.function(id)) {
-            return function.returns.payload().is_some_and(TypeRef::is_unit);
+    /// Whether all that a body can say is that it failed: its success holds nothing. `None` where it is
+    /// not known what it gives back.
+    fn tells_by_failure_alone(&self, body: BodyId) -> Option<bool> {
+        if let Some(declared) = self.program.declared_result(body) {
+            return Some(declared.payload().is_some_and(TypeRef::is_unit));
         }
-        let holds_nothing = |value: &ValueId| match self.program.type_of(body, *value).argument(0) {
-            Ty::Tuple(parts) => parts.is_empty(),
-            _ => false,
-        };
-        let returned = returned_values(&own.body);
-        let mut told = returned.iter().filter(|value| !is_failure(&own.body, **value)).peekable();
-        told.peek().is_some() && told.all(holds_nothing)
+        let own = self.program.body(body)?;
+        let returned = returned_values(&own.body).into_iter();
+        let told = returned.filter(|value| !is_failure(&own.body, *value));
+        let held = told.map(|value| match self.program.type_of(body, value) {
+            ty if !ty.is_fallible() => (!ty.is_unknown()).then_some(false),
+            ty => match ty.argument(0) {
+                Ty::Unknown => None,
+                Ty::Tuple(parts) => Some(parts.is_empty()),
+                _ => Some(false),
+            },
+        });
+        let held: Vec<Option<bool>> = held.collect();
+        match held.contains(&Some(false)) {
+            true => Some(false),
+            false => held.first().copied().flatten().filter(|_| !held.contains(&None)),
+        }
     }
 
     /// The closure or function that gives back what a body does.

@@ -11,6 +11,8 @@ use super::index::{Path, TypeRef};
 use super::value::{Pattern, Value, ValueId, ValueKind};
 use crate::source::Span;
 
+mod ends;
+
 /// An operation of one body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId(pub u32);
@@ -89,6 +91,9 @@ pub struct Body {
     pub kind: BodyKind,
     /// The enclosing body, for closures and async blocks.
     pub parent: Option<BodyIndex>,
+    /// The type written for what it gives back (once it was waited for); of closures, whose header is
+    /// nowhere else.
+    pub returns: Option<TypeRef>,
     /// Parameter values in order, the receiver not counted; index n is `ValueKind::Parameter(n)`.
     pub parameters: Vec<ValueId>,
     /// All values.
@@ -278,6 +283,7 @@ impl Body {
         Self {
             kind,
             parent,
+            returns: None,
             parameters: Vec::new(),
             values: Vec::new(),
             ops: Vec::new(),
@@ -469,31 +475,5 @@ impl Body {
             }
         }
         id
-    }
-}
-
-impl Terminator {
-    /// Leads elsewhere: each block it can go to is replaced.
-    pub fn retarget(&mut self, to: impl Fn(BlockId) -> BlockId) {
-        match self {
-            Self::Goto(next) => *next = to(*next),
-            Self::Branch { then, otherwise, .. } => {
-                *then = to(*then);
-                *otherwise = to(*otherwise);
-            }
-            Self::Choice(blocks) => blocks.iter_mut().for_each(|block| *block = to(*block)),
-            Self::Return { .. } | Self::Panic(_) | Self::Unreachable => {}
-        }
-    }
-
-    /// The blocks it can go to.
-    #[must_use]
-    pub fn successors(&self) -> Vec<BlockId> {
-        match self {
-            Self::Goto(block) => vec![*block],
-            Self::Branch { then, otherwise, .. } => vec![*then, *otherwise],
-            Self::Choice(blocks) => blocks.clone(),
-            Self::Return { .. } | Self::Panic(_) | Self::Unreachable => Vec::new(),
-        }
     }
 }

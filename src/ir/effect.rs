@@ -74,6 +74,8 @@ pub enum EffectKind {
     TimeLimit {
         /// How long, when constant.
         milliseconds: Option<u64>,
+        /// The time.
+        amount: Option<ValueId>,
     },
     /// A log or trace line.
     Log {

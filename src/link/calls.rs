@@ -12,7 +12,7 @@ use super::{FunctionId, Program};
 use crate::catalog::Api;
 use crate::ir::body::{BodyIndex, OpId};
 use crate::ir::effect::{BodyId, Site};
-use crate::ir::index::{ItemId, Path};
+use crate::ir::index::{ItemId, Path, TypeRef};
 use crate::ir::value::ValueId;
 
 pub mod evidence;
@@ -128,6 +128,17 @@ impl Program {
         match own.item? {
             ItemId::Function(index) => Some(FunctionId { file: own.file, index }),
             ItemId::Constant(_) => None,
+        }
+    }
+
+    /// The type that a function or closure is declared to give back; an async one's, once it was waited
+    /// for.
+    #[must_use]
+    pub fn declared_result(&self, body: BodyId) -> Option<&TypeRef> {
+        let own = self.body(body)?;
+        match own.parent {
+            Some(_) => own.body.returns.as_ref(),
+            None => Some(&self.function(self.enclosing_function(body)?)?.returns),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::ir::value::ValueId;
 use crate::link::Program;
 use crate::source::Span;
 
+mod along;
 mod builder_expression;
 mod builder_sql;
 mod chain;
@@ -198,28 +199,27 @@ fn in_script(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>)
     }
 }
 
-fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
+/// The row that says what a call outside of a script does.
+fn row_of(context: &Context<'_>, op: OpId, call: &Call) -> Option<&'static Api> {
     let count = call.arguments.len();
     let rows = context.apis(op);
     // A trait method called by path has its receiver among the arguments.
     let fits = |row: &&&Api| {
         row.accepts(count) || call.receiver.is_none() && count > 0 && row.accepts(count - 1)
     };
-    let row = match rows.iter().find(fits) {
-        Some(row) => *row,
-        None => {
-            let queued = rows.is_empty()
-                && matches!(call.callee, Callee::Method(_))
-                && call.receiver.is_some_and(|on| pipeline::of_receiver(context, on).is_some());
-            let name = call.callee.name().filter(|_| queued);
-            let by_name =
-                name.and_then(|name| pipeline::row_by_name(context.program.catalog, name, count));
-            match by_name.or_else(|| external::unlisted(context, op, call)) {
-                Some(row) => row,
-                None => return,
-            }
-        }
-    };
+    if let Some(row) = rows.iter().find(fits) {
+        return Some(row);
+    }
+    let queued = rows.is_empty()
+        && matches!(call.callee, Callee::Method(_))
+        && call.receiver.is_some_and(|on| pipeline::of_receiver(context, on).is_some());
+    let name = call.callee.name().filter(|_| queued);
+    let by_name = name.and_then(|name| pipeline::row_by_name(context.program.catalog, name, count));
+    by_name.or_else(|| external::unlisted(context, op, call))
+}
+
+fn of_call(context: &Context<'_>, op: OpId, call: &Call, out: &mut Vec<Draft>) {
+    let Some(row) = row_of(context, op, call) else { return };
     match row.effect {
         ApiEffect::RedisCommand => command(context, op, call, row, out),
         // `cmd("EVAL")` is read with the chain it begins.

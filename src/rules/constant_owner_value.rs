@@ -45,7 +45,8 @@ fn report(analysis: &Analysis, id: UseId, acquire: &KeyUse, value: &SameValue, o
     for site in &value.chain {
         finding = finding.steps(analysis.step(*site, "passed on here"));
     }
-    finding = finding.step(effect.span, format!("`{}` stores it", command.name));
+    let stores = if value.stored == value.span { effect.span } else { value.stored };
+    finding = finding.step(stores, format!("`{}` stores it", command.name));
     let changes = analysis.changes(&value.key);
     out.report(match (compared, changes.first()) {
         (Some(compared), _) => finding.steps(analysis.use_step(compared, "compared here")),

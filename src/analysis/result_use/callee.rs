@@ -149,11 +149,9 @@ impl Tracker<'_> {
         uses.reduce(more)
     }
 
-    /// Whether a function is declared to give an option or a result.
+    /// Whether a function or closure is declared to give an option or a result.
     fn may_fail(&self, body: BodyId) -> bool {
-        let function = self.program.enclosing_function(body);
-        let function = function.and_then(|id| self.program.function(id));
-        function.is_some_and(|function| function.returns.payload().is_some())
+        self.program.declared_result(body).is_some_and(|returns| returns.payload().is_some())
     }
 
     fn one_function_deeper(&self) -> Option<Self> {

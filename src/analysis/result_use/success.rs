@@ -1,7 +1,10 @@
 //! Whether a value succeeds or fails by what the payload of a result is, and not by whether the call did:
 //! `row?`, `(count == 1).then_some(()).ok_or(…)`, `reply.and_then(…)`. There the success alone tells.
 
+use std::collections::BTreeSet;
+
 use super::{Counts, DEEPEST, Tracker};
+use crate::analysis::guard::returns;
 use crate::ir::body::{Body, OpId};
 use crate::ir::effect::BodyId;
 use crate::ir::value::{Adapter, Pattern, SUCCESS, ValueId, ValueKind};
@@ -19,6 +22,18 @@ impl Tracker<'_> {
         let counts = self.counts == Counts::Presence;
         self.program.body(id).is_some_and(|own| counts || !is_payload(&own.body, value))
             && self.succeeds_by_payload(id, value, 0)
+    }
+
+    /// Whether what a body gives back of the result is only whether it is a success: there is nothing
+    /// inside, or what it is decides that. Who looks at the success looks at the result.
+    pub(super) fn is_given_as_success(&self, id: BodyId, carriers: &BTreeSet<ValueId>) -> bool {
+        self.gives_nothing(id)
+            || self.program.body(id).is_some_and(|own| {
+                let given = returns(&own.body).into_iter().filter(|(_, it)| carriers.contains(it));
+                let mut given = given.peekable();
+                given.peek().is_some()
+                    && given.all(|(_, value)| self.succeeds_by_payload(id, value, 0))
+            })
     }
 
     fn is_in_sight(&self, id: BodyId, op: OpId) -> bool {

@@ -61,3 +61,36 @@ fn that_something_is_there_is_a_payload_of_an_option_only() {
     assert_eq!(answer(result_use, mapped), "dropped");
     assert_eq!(answer(presence_use, mapped), "passed");
 }
+
+/// What `presence_use` says of the call of `ask` in a closure.
+fn in_closure(header: &str, inside: &str, after: &str) -> &'static str {
+    let text = format!(
+        "async fn f() -> Result<(), Error> {{ let run = {header} {{ {inside} }}; {after} }}"
+    );
+    let tree = Tree::from_texts(vec![("a.rs".into(), Language::Rust, text)]);
+    let program = Program::build(Arc::new(tree), Settings::default());
+    let found = program.bodies.iter().find_map(|own| {
+        let mut calls = own.body.calls();
+        let found = calls.find(|(.., call)| call.callee.name() == Some("ask"))?;
+        Some(Site { body: own.id, op: found.1 })
+    });
+    match presence_use(&program, found.unwrap()) {
+        ResultUse::Dropped => "dropped",
+        ResultUse::Tested(_) => "tested",
+        ResultUse::Returned(_) => "returned",
+        ResultUse::Passed(_) => "passed",
+    }
+}
+
+/// `ask()?` is a number of rows.
+#[test]
+fn a_closure_whose_success_holds_nothing_tells_by_its_success() {
+    let told = "ask()?.checked_sub(1).ok_or(Error::Gone).map(|_| ())";
+    for header in ["|| -> Result<(), Error>", "||", "async || -> Result<(), Error>", "async ||"] {
+        assert_eq!(in_closure(header, told, "run()"), "returned");
+        assert_eq!(in_closure(header, told, "run()?; Ok(())"), "returned");
+    }
+    assert_eq!(in_closure("|| -> Result<(), Error>", "ask()", "run()"), "dropped");
+    assert_eq!(in_closure("async || -> Result<(), Error>", "ask()", "run()"), "dropped");
+    assert_eq!(in_closure("|| -> Result<u64, Error>", "ask()", "run()"), "returned");
+}

@@ -2,6 +2,7 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::facts;
 use super::flow::Flow;
@@ -61,6 +62,8 @@ pub(super) struct Context<'p> {
     pub id: BodyId,
     /// The body.
     pub body: &'p Body,
+    /// The calls by which the body was entered, outermost first, where that is asked of one way.
+    entered: Arc<[(Site, BodyId)]>,
     flow: OnceCell<Flow>,
     awaits: OnceCell<BTreeMap<ValueId, (OpId, ValueId)>>,
     typed: OnceCell<Vec<ValueId>>,
@@ -86,6 +89,7 @@ impl<'p> Context<'p> {
             program,
             id,
             body,
+            entered: Arc::from([]),
             flow: OnceCell::new(),
             awaits: OnceCell::new(),
             typed: OnceCell::new(),
@@ -98,9 +102,24 @@ impl<'p> Context<'p> {
         self.flow.get_or_init(|| Flow::of(self.body))
     }
 
+    /// A body as calls enter it, outermost first.
+    pub(super) fn of_calls(
+        program: &'p Program,
+        id: BodyId,
+        entered: Arc<[(Site, BodyId)]>,
+    ) -> Option<Self> {
+        Some(Self { entered, ..Self::new(program, id)? })
+    }
+
+    /// The body of a value, entered as the value was.
+    pub(super) fn of(program: &'p Program, at: &At) -> Option<Self> {
+        let entered = if at.detached { Arc::from([]) } else { Arc::clone(&at.entered) };
+        Self::of_calls(program, at.body, entered)
+    }
+
     /// A value of this body.
     pub(super) fn at(&self, value: ValueId) -> At {
-        At::here(self.id, value)
+        At::entered(self.id, value, &self.entered)
     }
 
     /// The rows a call may be.
@@ -244,10 +263,7 @@ impl<'p> Context<'p> {
     }
 
     fn returned_type(&self, reply: ValueId) -> Option<TypeRef> {
-        let returns = &facts::function_of(self.program, self.id)?.returns;
-        if self.body.parent.is_some() {
-            return None;
-        }
+        let returns = self.program.declared_result(self.id)?;
         self.body.blocks.iter().find_map(|block| {
             let Terminator::Return { value: Some(value), .. } = &block.end else { return None };
             let whole = self.payload_levels(*value, reply) == Some(0);

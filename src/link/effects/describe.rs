@@ -32,7 +32,7 @@ pub fn describe(effect: &Effect) -> String {
             Some(milliseconds) => format!("sleep {milliseconds} ms"),
             None => "sleep".to_owned(),
         },
-        EffectKind::TimeLimit { milliseconds } => match milliseconds {
+        EffectKind::TimeLimit { milliseconds, .. } => match milliseconds {
             Some(milliseconds) => format!("time limit {milliseconds} ms"),
             None => "time limit".to_owned(),
         },

@@ -1,14 +1,14 @@
 //! Calls that leave the process: HTTP, gRPC, mail, cloud and payment interfaces.
 
-use super::Draft;
 use super::chain::{self, Chain, Link};
 use super::context::{Context, Run};
 use super::facts;
 use super::follow::At;
 use super::words::variant;
+use super::{Draft, row_of};
 use crate::catalog::{Api, ApiEffect, Place};
 use crate::ir::body::{Call, OpId};
-use crate::ir::effect::{EffectKind, ExternalCall, Protocol, Site};
+use crate::ir::effect::{Effect, EffectKind, ExternalCall, Protocol, Site, Timeout};
 use crate::ir::key::KeyTemplate;
 
 mod idempotency;
@@ -79,6 +79,17 @@ pub(super) fn call(context: &Context<'_>, op: OpId, call: &Call, api: &Api, out:
         idempotency_key: idempotency::carries_key(&request),
     };
     out.push(Draft::of(context, op, call, run, api, EffectKind::External(external)));
+}
+
+/// The time limit of an external call of a body, as the body was entered.
+pub(super) fn limit_of(context: &Context<'_>, effect: &Effect) -> Option<Timeout> {
+    context.body.calls().filter(|(.., call)| call.name_span == effect.span).find_map(
+        |(_, op, call)| {
+            let row = row_of(context, op, call).filter(|row| row.effect == ApiEffect::HttpCall)?;
+            let run = context.run_of(op, call, row).filter(|run| run.site == effect.site)?;
+            Some(limit::of(&Request::new(context, op, call, row, run)))
+        },
+    )
 }
 
 /// The row and topic of a request that puts a message on a queue: `sqs.send_message().send()`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::facts;
 use crate::ir::body::{Body, Call};
-use crate::ir::effect::{BodyId, Site};
+use crate::ir::effect::{BodyId, ExpiryUnit, Site};
 use crate::ir::key::KeyTemplate;
 use crate::ir::value::{Literal, ValueId, ValueKind};
 use crate::link::Program;
@@ -41,6 +41,12 @@ impl At {
     /// A value of the body that asks.
     pub(super) fn here(body: BodyId, value: ValueId) -> Self {
         Self { body, value, asked: body, entered: Arc::from([]), detached: false }
+    }
+
+    /// A value of a body that calls entered, outermost first.
+    pub(super) fn entered(body: BodyId, value: ValueId, entered: &Arc<[(Site, BodyId)]>) -> Self {
+        let asked = entered.first().map_or(body, |(site, _)| site.body);
+        Self { asked, entered: Arc::clone(entered), ..Self::here(body, value) }
     }
 
     /// Another value of the same body, entered the same way.
@@ -108,6 +114,16 @@ impl At {
     pub(super) fn template(&self, program: &Program) -> KeyTemplate {
         let template = program.template_through(&self.entered, self.body, self.value);
         if self.detached { program.detached_template(&template, self.body) } else { template }
+    }
+
+    /// The milliseconds that it means where a unit is expected, when constant.
+    pub(super) fn milliseconds(&self, program: &Program, unit: ExpiryUnit) -> Option<u64> {
+        let direct = self.entered.last().is_some_and(|(_, callee)| *callee == self.body);
+        let calls: Vec<Site> = match direct && !self.detached {
+            true => self.entered.iter().map(|(site, _)| *site).collect(),
+            false => Vec::new(),
+        };
+        program.milliseconds_through(&calls, self.body, self.value, unit)
     }
 
     /// Its text, when constant.

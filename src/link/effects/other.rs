@@ -88,10 +88,11 @@ pub(super) fn time_limit(
 ) {
     let until = call.callee.name().is_some_and(|name| name.ends_with("_at"));
     let given = api.argument("duration").and_then(|index| Context::argument(call, index));
-    let milliseconds = given.filter(|_| !until).and_then(|value| {
+    let amount = given.filter(|_| !until);
+    let milliseconds = amount.and_then(|value| {
         facts::milliseconds(context.program, context.id, value, ExpiryUnit::Milliseconds)
     });
-    push(context, op, call, api, EffectKind::TimeLimit { milliseconds }, out);
+    push(context, op, call, api, EffectKind::TimeLimit { milliseconds, amount }, out);
 }
 
 /// A log line.

@@ -365,3 +365,21 @@ fn a_field_that_is_assigned_is_not_known() {
     ];
     assert_eq!(probed(text), expected);
 }
+
+/// What a body inside changes is not what it was when the body began, however many bodies are between.
+#[test]
+fn a_captured_text_that_is_changed_is_not_what_it_was() {
+    let text = r#"
+        fn run(more: &str) {
+            let mut one = String::from("a-");
+            let longer = || { one.push_str(more); probe(&one) };
+            let mut two = String::from("b-");
+            let later = async || { two.push_str(more); probe(&two) };
+            let mut three = String::from("c-");
+            let deeper = || { let inside = || { three.clear(); probe(&three) }; inside() };
+            let four = String::from("d-");
+            let same = async || { probe(&four) };
+        }
+    "#;
+    assert_eq!(probed(text), ["a-<more>", "b-<more>", "c- | <three.clear()>", "d-"]);
+}

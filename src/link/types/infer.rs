@@ -279,6 +279,10 @@ impl<'p> Group<'p> {
     /// What a body of the item gives back.
     pub(super) fn returned(&self, body: BodyId) -> Ty {
         let Some(own) = self.body(body) else { return Ty::Unknown };
+        let declared = own.returns.as_ref().map(|ty| self.written(ty));
+        if let Some(declared) = declared.filter(|ty| !ty.is_unknown()) {
+            return declared;
+        }
         let values = own.blocks.iter().filter_map(|block| match &block.end {
             Terminator::Return { value, exit: Exit::Tail | Exit::Return, .. } => *value,
             _ => None,

@@ -160,7 +160,7 @@ impl Lowerer<'_> {
         let assigned = names.assigned.iter().filter_map(|name| self.frame.slot(name));
         let given = names.given.iter().filter_map(|name| self.frame.slot(name)).filter(|slot| {
             let binding = self.frame.env.get(*slot);
-            binding.is_some_and(|binding| changeable(&self.frame, binding.value))
+            binding.is_some_and(|binding| changeable(self.within(), binding.value))
         });
         let mut slots: Vec<Slot> = assigned.chain(given).collect();
         slots.sort_unstable();
@@ -174,9 +174,9 @@ impl Lowerer<'_> {
         let mut names = Assigned::default();
         visit(&mut names);
         let changeable = |name: &String| {
-            let mut frames = self.outer.iter().rev();
-            let seen = frames.find_map(|frame| Some((frame, frame.seen(name)?.value)));
-            seen.is_some_and(|(frame, value)| changeable(frame, value))
+            let mut around = std::iter::successors(self.within().outwards(), |it| it.outwards());
+            let seen = around.find_map(|within| Some((within, within.frame.seen(name)?.value)));
+            seen.is_some_and(|(within, value)| changeable(within, value))
         };
         names.given.retain(changeable);
         let mut shared: Vec<String> = names.assigned.into_iter().chain(names.given).collect();

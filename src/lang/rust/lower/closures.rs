@@ -1,12 +1,13 @@
 //! Closures, async blocks, and the outer variables they see.
 
-use syn::Expr;
 use syn::visit::Visit;
+use syn::{Expr, ReturnType};
 
 use super::super::types;
 use super::Lowerer;
 use super::builder::Frame;
 use crate::ir::body::BodyKind;
+use crate::ir::index::TypeRef;
 use crate::ir::value::{ValueId, ValueKind};
 
 impl Lowerer<'_> {
@@ -25,13 +26,18 @@ impl Lowerer<'_> {
     pub(super) fn closure(&mut self, of: &syn::ExprClosure) -> ValueId {
         let span =
             self.place.join(self.place.span(of.inputs_begin.spans[0]), self.span_of(&of.body));
+        let returns = match types::returned(&of.output) {
+            _ if matches!(of.output, ReturnType::Default) => None,
+            returns => Some(returns),
+        };
         let index = self.nested(BodyKind::Closure, span, of.capture.is_some(), |lowerer| {
+            lowerer.frame.body.returns.clone_from(&returns);
             lowerer.share_assigned(|names| names.visit_expr_closure(of));
             for (number, input) in of.inputs.iter().enumerate() {
                 lowerer.parameter(u32::try_from(number).unwrap_or(u32::MAX), input, None);
             }
             let value = match of.asyncness {
-                Some(_) => lowerer.async_body(&of.body),
+                Some(_) => lowerer.async_body(&of.body, returns),
                 None => lowerer.operand(&of.body),
             };
             let end = lowerer.span_of(&of.body);
@@ -41,9 +47,10 @@ impl Lowerer<'_> {
     }
 
     /// The body of an async closure: an async block that takes the parameters along.
-    fn async_body(&mut self, body: &Expr) -> ValueId {
+    fn async_body(&mut self, body: &Expr, returns: Option<TypeRef>) -> ValueId {
         let span = self.span_of(body);
         let index = self.nested(BodyKind::Async, span, true, |lowerer| {
+            lowerer.frame.body.returns = returns;
             lowerer.share_assigned(|names| names.visit_expr(body));
             let value = lowerer.operand(body);
             lowerer.tail(value, span);

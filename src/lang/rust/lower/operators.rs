@@ -6,7 +6,8 @@ use super::super::types;
 use super::Lowerer;
 use super::assigned::assigning;
 use super::control::acts;
-use crate::ir::body::{Body, OpKind};
+use super::scopes::Within;
+use crate::ir::body::OpKind;
 use crate::ir::value::{Conversion, Literal, Operator, ValueId, ValueKind};
 use crate::source::Span;
 
@@ -175,18 +176,19 @@ impl Lowerer<'_> {
 
     /// Whether a value is text as far as its expression says.
     pub(super) fn is_text(&self, value: ValueId) -> bool {
-        is_text(&self.frame.body, value)
+        is_text(self.within(), value)
     }
 }
 
-/// Whether a value of a body is text as far as its expression says.
-pub(super) fn is_text(body: &Body, mut value: ValueId) -> bool {
+/// Whether a value of a body is text as far as its expression says, or that of the variable of a body
+/// around that it is.
+pub(super) fn is_text(mut within: Within<'_>, mut value: ValueId) -> bool {
     for _ in 0..64 {
-        let Some(known) = body.value(value) else { return false };
+        let Some(known) = within.frame.body.value(value) else { return false };
         if known.ty.as_ref().and_then(|ty| ty.name()).is_some_and(is_text_type) {
             return true;
         }
-        value = match &known.kind {
+        value = match known.kind {
             ValueKind::Literal(Literal::Text(_)) | ValueKind::Template(_) => return true,
             ValueKind::Converted {
                 conversion: Conversion::Display | Conversion::Debug, ..
@@ -194,12 +196,19 @@ pub(super) fn is_text(body: &Body, mut value: ValueId) -> bool {
                 return true;
             }
             ValueKind::Converted { value, conversion: Conversion::Same | Conversion::Shaped } => {
-                *value
+                value
             }
             // The first way in: a loop's placeholder names itself further on.
-            ValueKind::Join(ways) => match ways.first() {
+            ValueKind::Join(ref ways) => match ways.first() {
                 Some(first) if *first != value => *first,
                 _ => return false,
+            },
+            ValueKind::Captured(outer) => match within.outwards() {
+                Some(around) => {
+                    within = around;
+                    outer
+                }
+                None => return false,
             },
             _ => return false,
         };

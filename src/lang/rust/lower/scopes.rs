@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::Lowerer;
 use super::builder::{Binding, Frame, Slot};
 use crate::ir::body::{BodyKind, OpKind};
 use crate::ir::index::TypeRef;
@@ -22,6 +23,30 @@ pub(super) struct Seen {
     name: Option<String>,
     ty: Option<TypeRef>,
     span: Span,
+}
+
+/// A body under construction and those around it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Within<'f> {
+    /// The body.
+    pub frame: &'f Frame,
+    /// The bodies around it, outermost first.
+    outer: &'f [Frame],
+}
+
+impl<'f> Within<'f> {
+    /// The body around; `None` for an item's own.
+    pub fn outwards(self) -> Option<Self> {
+        let (frame, outer) = self.outer.split_last()?;
+        Some(Self { frame, outer })
+    }
+}
+
+impl Lowerer<'_> {
+    /// The body that is being built, and those around it.
+    pub(super) fn within(&self) -> Within<'_> {
+        Within { frame: &self.frame, outer: &self.outer }
+    }
 }
 
 impl Frame {

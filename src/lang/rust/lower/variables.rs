@@ -8,6 +8,7 @@ use super::Lowerer;
 use super::adapters::NUMBERS;
 use super::builder::Frame;
 use super::operators::is_text;
+use super::scopes::Within;
 use crate::ir::index::{Path, TypeRef};
 use crate::ir::value::{Adapter, Conversion, Literal, ValueId, ValueKind};
 use crate::source::Span;
@@ -106,7 +107,7 @@ impl Lowerer<'_> {
             if self.frame.is_shared(&name) {
                 self.frame.changed.insert(name.clone());
             }
-            if changeable(&self.frame, before) {
+            if changeable(self.within(), before) {
                 let other = match other {
                     Some(other) => other,
                     None => self.unknown(span),
@@ -142,7 +143,7 @@ impl Lowerer<'_> {
             if self.frame.is_shared(name) {
                 self.frame.changed.insert(name.clone());
             }
-            if changeable(&self.frame, before) {
+            if changeable(self.within(), before) {
                 let unknown = self.unknown(inner.body.span);
                 let value = self.frame.join(vec![before, unknown], inner.body.span);
                 self.rebind(name, value);
@@ -187,21 +188,26 @@ impl Lowerer<'_> {
     }
 }
 
-/// Whether a binding would say something wrong once the variable is changed in place.
-pub(super) fn changeable(frame: &Frame, value: ValueId) -> bool {
-    if is_text(&frame.body, value) {
+/// Whether a binding would say something wrong once the variable is changed in place. A variable of a
+/// body around is what it is there.
+pub(super) fn changeable(within: Within<'_>, value: ValueId) -> bool {
+    if is_text(within, value) {
         return true;
     }
-    let mut pending = vec![value];
+    let mut pending = vec![(within, value)];
     // A bound for joins of joins, which may go round.
     for _ in 0..32 {
-        let Some(value) = pending.pop() else { return false };
-        match frame.body.kind(frame.body.peel(value)) {
+        let Some((within, value)) = pending.pop() else { return false };
+        let body = &within.frame.body;
+        match body.kind(body.peel(value)) {
             ValueKind::Literal(literal) if *literal != Literal::Unit => return true,
             ValueKind::Template(_) | ValueKind::List(_) | ValueKind::Binary { .. } => return true,
             ValueKind::Not(_) | ValueKind::Matches { .. } => return true,
             ValueKind::Aggregate { path, .. } if path.last() == Some("Some") => return true,
-            ValueKind::Join(ways) => pending.extend(ways),
+            ValueKind::Join(ways) => pending.extend(ways.iter().map(|way| (within, *way))),
+            ValueKind::Captured(outer) => {
+                pending.extend(within.outwards().map(|around| (around, *outer)));
+            }
             _ => {}
         }
     }

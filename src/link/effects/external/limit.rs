@@ -103,7 +103,7 @@ fn set_by(program: &Program, source: &At, depth: usize) -> Setting {
         return Setting::Nothing;
     }
     let Some((site, maker)) = source.call(program) else { return Setting::Hidden };
-    let Some(owner) = Context::new(program, source.body).filter(|_| depth < DEEPEST) else {
+    let Some(owner) = Context::of(program, source).filter(|_| depth < DEEPEST) else {
         return Setting::Hidden;
     };
     match set_by_arguments(&owner, source, (site, maker), depth) {
@@ -255,7 +255,7 @@ fn seconds(words: &str) -> Timeout {
 /// The limit that an argument says; `Some(d)` is looked into.
 fn limit(program: &Program, at: &At) -> Timeout {
     let found = sources(program, at);
-    let of = |at: &At| facts::milliseconds(program, at.body, at.value, ExpiryUnit::Milliseconds);
+    let of = |at: &At| at.milliseconds(program, ExpiryUnit::Milliseconds);
     let constant = match found.as_slice() {
         [source] => of(source).or_else(|| of(at)),
         _ => None,
